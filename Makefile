@@ -14,6 +14,7 @@ REPORT = build/report.html
 PAGE = build/attend.html
 BUILD = @JOBS=$(JOBS) scripts/build.sh release
 CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
+SETUP = scripts/setup.sh
 SOURCES = $(shell find bench examples include python src tests tools web/wasm web/node -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
 # Not built on this machine, or not for it.
@@ -66,7 +67,7 @@ bench:
 
 # CUDA=1 gets an nvcc from PyPI where there is none.
 release:
-	@scripts/setup.sh run
+	@$(SETUP) run
 	$(if $(CUDA),@scripts/get_nvcc.sh)
 	$(BUILD) 'attend_shared attend_static attend_theory_shared attend_theory_static attend_layer_shared attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
 
@@ -80,6 +81,9 @@ wheel:
 	@scripts/setup.sh wheel
 	python3 -m pip wheel --no-deps --wheel-dir build/wheels .
 
+# Packages that are missing are named, not installed.
+install uninstall: SETUP = scripts/setup.sh -n
+
 # The tests are built in the same tree, and are not installed.
 install: release
 	@DESTDIR='$(DESTDIR)' cmake --install $(RELEASE)
@@ -90,7 +94,7 @@ uninstall: release
 	DESTDIR="$$staging" cmake --install $(RELEASE) >/dev/null && \
 	(cd "$$staging" && find . ! -type d) | while read -r file; do \
 	    rm -f "$(DESTDIR)/$$file" && echo "removed $(DESTDIR)$${file#.}"; done && \
-	(cd "$$staging" && find . -depth -type d -name attend) | while read -r dir; do \
+	(cd "$$staging" && find . -depth -type d \( -name attend -o -path '*/attend/*' \)) | while read -r dir; do \
 	    rmdir "$(DESTDIR)/$$dir" 2>/dev/null || true; done
 
 format:

@@ -3,6 +3,10 @@
  * Keys in pieces, as they come from disk or from other machines: attend to each
  * piece alone, keep (O, LSE) of each, and join.  The result is that of one call
  * over all keys; memory for K and V need only hold one piece.
+ *
+ * The rule of a piece counts keys from the piece's own first key: positions are given
+ * by ATTEND_CAUSAL_OFFSET, less that key.  A sink logit belongs to one piece only, since
+ * the LSE of every piece that has it includes it.
  */
 #include <attend/attend.h>
 
@@ -12,6 +16,7 @@
 enum { NQ = 3, NK = 100, D = 16, PARTS = 4 };
 
 static float q[NQ][D], k[NK][D], v[NK][D];
+static const double sink[1] = {1.5};
 
 static attend_tensor matrix(float *data, int rows, int columns)
 {
@@ -22,14 +27,20 @@ static attend_tensor matrix(float *data, int rows, int columns)
 static attend_status forward(attend_context *ctx, int first, int count, attend_tensor out,
                              attend_tensor lse, attend_error *err)
 {
+    /* The queries are the last of the sequence. */
+    const int64_t position[1] = {NK - NQ - first};
+    attend_rule rule = attend_rule_default();
     attend_io io = attend_io_default();
 
+    rule.causal = ATTEND_CAUSAL_OFFSET;
+    rule.causal_offset = position;
+    rule.sinks = first == 0 ? sink : NULL;
     io.q = attend_view_dense(q, ATTEND_F32, 1, 1, NQ, D);
     io.k = attend_view_dense(k[first], ATTEND_F32, 1, 1, count, D);
     io.v = attend_view_dense(v[first], ATTEND_F32, 1, 1, count, D);
     io.out = out;
     io.lse = lse;
-    return attend_forward(ctx, NULL, &io, err);
+    return attend_forward(ctx, &rule, &io, err);
 }
 
 static attend_status run(attend_context *ctx, float *joined, float *whole,

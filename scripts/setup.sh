@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|page|bench|wheel|test|all|neon|lint: see that what the build needs is there.
+# setup.sh [-n] run|page|bench|wheel|test|all|neon|lint: see that what the build needs is there.
 #
-# Whatever is missing is installed when this runs as root on a system with apt;
-# otherwise one line names it and says what to type.  The names are those of
+# Whatever is missing is installed when this runs as root on a system with apt, unless -n
+# is given; otherwise one line names it and says what to type.  The names are those of
 # Debian; presence is probed by use, so any other source will do as well.
 set -u
 
 usage() {
-    echo "usage: $0 run|page|bench|wheel|test|all|neon|lint" >&2
+    echo "usage: $0 [-n] run|page|bench|wheel|test|all|neon|lint" >&2
     exit 2
 }
 
@@ -124,6 +124,11 @@ name_for_apt() {
     missing=$(echo "$missing" | sed "s/libclang-rt-dev/libclang-rt-${version:-14}-dev/")
 }
 
+install=1
+if [ "${1:-}" = -n ]; then
+    install=0
+    shift
+fi
 [ $# -eq 1 ] || usage
 what=$1
 case $what in run | page | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
@@ -135,7 +140,7 @@ if ! have apt-get; then
     echo "setup: missing (by their Debian names):$missing; install them and try again" >&2
     exit 1
 fi
-if [ "$(id -u)" -ne 0 ]; then
+if [ "$(id -u)" -ne 0 ] || [ $install = 0 ]; then
     name_for_apt
     echo "setup: missing:$missing; type: sudo apt-get install --no-install-recommends$missing" >&2
     exit 1

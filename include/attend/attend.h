@@ -23,6 +23,10 @@
  * heads around a row, and any strides of the same values; attend_order says more.  Where
  * a result is NaN, it is NaN in every such call; sign and payload of a NaN may differ.
  *
+ * Calls of the CPU compute in the default floating-point environment (round to nearest,
+ * denormals kept, no traps) on every thread, whatever environment the thread is in, and
+ * restore it.  Hooks of the host may be called in the default environment.
+ *
  * The library prints nothing, never aborts and keeps no global state.
  *
  * A struct that may grow starts with struct_size, which its _default() function sets. One
@@ -72,9 +76,14 @@ typedef enum attend_status {
     ATTEND_ENOMEM = 2,       /* an allocation failed; nothing is leaked */
     ATTEND_EUNSUPPORTED = 3, /* well-formed, but not on this machine or in this build */
     ATTEND_ETOOBIG = 4,      /* weights above ATTEND_WEIGHTS_MAX without force */
-    ATTEND_ECOMM = 6,        /* ranks could not talk: attend/mpi.h */
-    ATTEND_ECANCELLED = 7    /* the caller asked to stop: attend/mpi.h */
+    /* 5 is reserved. */
+    ATTEND_ECOMM = 6,      /* communication between ranks failed: attend/mpi.h */
+    ATTEND_ECANCELLED = 7, /* attend_options.cancelled asked the call to end */
+    ATTEND_EBUSY = 8       /* the context is in use by another call; nothing was done */
 } attend_status;
+
+/* Enums have the size of int: -fshort-enums changes the layout of the structs below. */
+typedef char attend_enums_are_int[sizeof(attend_status) == sizeof(int) ? 1 : -1];
 
 /* Filled by a call that fails, untouched by one that succeeds. */
 typedef struct attend_error {
@@ -103,8 +112,8 @@ ATTEND_API const char *attend_dtype_name(attend_dtype dtype);
 /*
  * A strided view of memory the caller owns, axes in the order b, h, l, d:
  * element (b, h, l, d) is data[b*stride[0] + h*stride[1] + l*stride[2] +
- * d*stride[3]].  Strides count elements and may be 0 or negative.  `data` needs
- * the alignment of its element only, and may be NULL when a size is 0.  Nothing
+ * d*stride[3]].  Strides count elements and may be 0 or negative.  `data` is
+ * aligned to the size of an element, and may be NULL when a size is 0.  Nothing
  * outside the view is read.
  */
 typedef struct attend_view {
@@ -115,8 +124,10 @@ typedef struct attend_view {
 } attend_view;
 
 /*
- * The same for an output.  No two elements may share an address (an axis longer
- * than 1 needs a stride other than 0), and outputs must not overlap inputs.
+ * The same for an output.  No two elements may share an address, and outputs must
+ * not overlap inputs or each other.  EINVAL where that is certain: two axes whose
+ * strides meet, more elements than addresses, a tensor whose first, lowest or
+ * highest element lies in another.  Tensors that interleave are taken as given.
  */
 typedef struct attend_tensor {
     void *data;
@@ -157,7 +168,7 @@ static inline attend_view attend_view_dense_blhd(const void *data, attend_dtype 
     return view;
 }
 
-/* Both for an output. */
+/* The same two layouts, for an output. */
 static inline attend_tensor attend_tensor_dense(void *data, attend_dtype dtype, int64_t b,
                                                 int64_t h, int64_t l, int64_t d)
 {
@@ -205,13 +216,14 @@ static inline attend_view attend_view_of(const attend_tensor *tensor)
 
 /*
  * A context holds threads, kernel set and scratch.  Create once, call many
- * times, one caller at a time; different contexts may run at once.  A call
- * whose shapes fit the scratch of an earlier one allocates nothing.
+ * times, one caller at a time: a call while another runs on the same context, a
+ * hook's included, is EBUSY.  Different contexts may run at once.  A call whose
+ * shapes fit the scratch of an earlier one allocates nothing.
  *
  * Its threads are started when a call first has work for them, spin for some
- * microseconds after a call and then sleep, and end with the context.  One that
- * the system refuses is done without.  A child of fork() may use or destroy a
- * context that nobody was calling, and has threads of its own.
+ * microseconds after a call and then sleep, and end with the context.  If the
+ * system refuses a thread, calls make do with fewer.  A child of fork() may use or
+ * destroy a context that no thread was using at the time, and has threads of its own.
  */
 typedef struct attend_context attend_context;
 
@@ -268,7 +280,8 @@ typedef struct attend_options {
     int64_t order; /* an attend_order */
     /*
      * What computes: NULL for the CPU; "cuda" or "cuda:N" for a GPU, by its primary
-     * context.  isa, threads, parallel_for and progress are the CPU's.  docs/CUDA.md.
+     * context.  isa, threads, parallel_for, progress and cancelled have meaning for the
+     * CPU only.  docs/CUDA.md.
      */
     const char *device;
     void *stream; /* a CUstream or cudaStream_t; NULL: the default stream */
@@ -277,6 +290,14 @@ typedef struct attend_options {
      * memory; a call copies them in and out and returns when it is done.
      */
     int64_t host_tensors;
+    /*
+     * Polled between pieces of work, from any worker but never from two at once; NULL:
+     * never.  If it returns another value than 0, the call ends with ECANCELLED once the
+     * pieces under way are done.  Its outputs are then unspecified: some elements have
+     * been written, others not.  Inputs and the context are as before.
+     */
+    int (*cancelled)(void *user);
+    void *cancel_user;
 } attend_options;
 
 static inline attend_options attend_options_default(void)
@@ -297,6 +318,8 @@ static inline attend_options attend_options_default(void)
     options.device = NULL;
     options.stream = NULL;
     options.host_tensors = 0;
+    options.cancelled = NULL;
+    options.cancel_user = NULL;
     return options;
 }
 
@@ -311,10 +334,18 @@ ATTEND_API attend_status attend_context_create(attend_context **ctx,
                                                attend_error *err);
 /* NULL is allowed. */
 ATTEND_API void attend_context_destroy(attend_context *ctx);
+/* The name of the kernel set, or "cuda"; "unknown" for NULL.  Never freed. */
 ATTEND_API const char *attend_context_isa(const attend_context *ctx);
+/*
+ * Threads that calls use at most, the caller's included: what options asked for, less
+ * what the system has refused.  0 for NULL.
+ */
 ATTEND_API int attend_context_threads(const attend_context *ctx);
 
-/* Where the tensors of a context live, and all that its rules and requests point at. */
+/*
+ * Where the tensors of a context live, and all that its rules and requests point at; HOST
+ * for NULL.
+ */
 typedef enum attend_memory {
     ATTEND_MEMORY_HOST = 0,
     ATTEND_MEMORY_CUDA = 1 /* memory that the GPU of the context can read and write */
@@ -337,8 +368,9 @@ ATTEND_API attend_status attend_context_set_stream(attend_context *ctx, void *st
 /* Returns when everything queued is done; at once for the CPU. */
 ATTEND_API attend_status attend_context_wait(attend_context *ctx, attend_error *err);
 /*
- * Lends device memory, aligned to 256 bytes, in place of the context's own until it is
- * called again; NULL ends that.  A call that needs more fails with ENOMEM.
+ * Lends device memory, aligned to 256 bytes, in place of the context's own until the
+ * next call of this function; NULL returns to the context's own.  A call that needs more
+ * fails with ENOMEM.
  */
 ATTEND_API attend_status attend_context_set_workspace(attend_context *ctx, void *memory,
                                                       size_t size, attend_error *err);
@@ -377,8 +409,8 @@ ATTEND_API attend_status attend_isa_get(int index, attend_isa *isa);
 /*
  * Names of the CPU features that the kernel sets ask for and this machine has,
  * separated by spaces, into `text` of `size` bytes, cut if it does not fit and
- * always terminated (if size > 0).  Returns the length needed without the
- * terminator.
+ * always terminated (if size > 0).  `text` may be NULL.  Returns the length needed
+ * without the terminator.
  */
 ATTEND_API size_t attend_cpu_features(char *text, size_t size);
 
@@ -402,7 +434,7 @@ typedef struct attend_rule {
     double scale;     /* any finite value, zero and negative included */
     double softcap;   /* 0: none; else finite and positive */
     attend_causal causal;
-    const int64_t *causal_offset; /* [nb], for ATTEND_CAUSAL_OFFSET only */
+    const int64_t *causal_offset; /* [nb], -2^60 .. 2^60; read for CAUSAL_OFFSET only */
     /* position(i) - window_left <= j <= position(i) + window_right is seen; -1: open. */
     int64_t window_left, window_right;
     const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
@@ -421,8 +453,9 @@ typedef struct attend_rule {
      */
     const double *sinks;
     /*
-     * Added to every position: queries first_query .. of a longer sequence.  With
-     * BOTTOM_RIGHT, nq is that of the call: a slice says by OFFSET where it stands.
+     * Added to every position, -2^60 .. 2^60: queries first_query .. of a longer
+     * sequence. With BOTTOM_RIGHT, nq is that of the call: a call with some of the
+     * queries of a sequence uses OFFSET.
      */
     int64_t first_query;
 } attend_rule;
@@ -489,8 +522,8 @@ static inline attend_io attend_io_default(void)
 }
 
 /*
- * Compute the outputs.  `rule` may be NULL for plain attention.  On failure no
- * output element has been written.
+ * Compute the outputs.  `rule` may be NULL for plain attention.  On failure no output
+ * element has been written, except after ECANCELLED and errors of a device.
  */
 ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                                         const attend_io *io, attend_error *err);
@@ -515,7 +548,12 @@ typedef struct attend_part {
  * Join parts that split the keys of one problem: O = sum_p w_p O_p with
  * w_p = exp(lse_p - lse), in the order given and in double.  A part with lse = -inf has
  * no influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
- * in dtype; f32 parts keep the error independent of their number.
+ * in dtype.  Keep parts in f32 or f64: parts in bf16 or f16 have been rounded once each.
+ *
+ * The rule of each part counts keys from the part's own key 0.  For positions in the
+ * sequence use ATTEND_CAUSAL_OFFSET with the row's position less the part's first key.
+ * Give sinks to one part only: the lse of every part that has them includes exp(sink).
+ * examples/merge_parts.c does both.
  *
  * In place: `out` may be the very tensor of a part (data, dtype and strides the same),
  * and `lse` that part's or another's.  Outputs may overlap parts in no other way.
@@ -595,7 +633,7 @@ ATTEND_API int64_t attend_partials_records(int64_t first_key, int64_t keys,
  * tensors say what to sum, without being written.  `rule` is that of the whole sequence:
  * position, window, key lengths (each up to all_keys), bottom-right alignment and ALiBi
  * count its keys.  Only mask and bias have the shard's columns, (nb, hq, nq, keys). Sinks
- * have no influence here.  On failure nothing has been written.
+ * have no influence here.  Failures as in attend_forward().
  */
 ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
                                                  const attend_rule *rule,

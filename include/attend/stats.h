@@ -169,7 +169,8 @@ typedef struct attend_stats_part {
  * (ATTEND_CAUSAL_OFFSET), or from attend_forward_partials(), whose sums count keys in the
  * sequence: their first_key is 0.  Top keys become indices in the sequence, and the first
  * keys of a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
- * request->raw, if wanted, has the sums of all.  `dv` is that of the values.
+ * request->raw, if wanted, has the sums of all, and may be the raw sums of a part, the
+ * very tensor.  `dv` is that of the values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
@@ -219,7 +220,7 @@ typedef struct attend_inspection {
     attend_tensor zoom;
     int64_t zoom_query, zoom_key;
     const attend_probe *probes; /* [probe_count], P of each to probe_weights */
-    int64_t probe_count;
+    int64_t probe_count;        /* 0: none; else neither pointer is NULL */
     double *probe_weights;
 } attend_inspection;
 
@@ -251,7 +252,7 @@ static inline attend_inspection attend_inspection_default(void)
 /*
  * Compute what is wanted; `rule` as in attend_forward(), its sinks valid, but without
  * influence.
- * The same bits for any number of threads.  On failure no output has been written.
+ * The same bits for any number of threads.  Failures as in attend_forward().
  */
 ATTEND_API attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
                                         const attend_inspection *inspection,
@@ -340,8 +341,8 @@ ATTEND_API attend_status attend_head_read(const attend_stats *stats, int64_t b, 
  * bytes do not hold them and always terminated (if size > 0).  `noise` is the relative
  * sd of the keys' lengths: that of the difference of the two best scores is
  * noise sqrt(max^2 + (max - margin)^2), and noise swaps them with a probability above
- * 0.15 where the margin is smaller.  A head of a wrong struct_size is MIXED, and `reason`
- * says so.
+ * 0.15 where the margin is smaller.  A head that is NULL or has a wrong struct_size is
+ * MIXED, and `reason` says so.  `reason` may be NULL.
  */
 ATTEND_API attend_character attend_head_character(const attend_head *head, double noise,
                                                   char *reason, size_t size);

@@ -364,40 +364,6 @@ static void give_back(struct dlpack *dlpack)
     PyMem_Free(dlpack);
 }
 
-/* First and last element, and whether all between them belong to the array. */
-static bool is_dense(const struct array *array, int64_t *first, int64_t *last)
-{
-    int64_t count = 1;
-
-    *first = *last = 0;
-    for (int axis = 0; axis < array->ndim; axis++) {
-        const int64_t span = (array->size[axis] - 1) * array->stride[axis];
-        count *= array->size[axis];
-        *(span < 0 ? first : last) += span;
-    }
-    return count > 0 && *last - *first + 1 == count;
-}
-
-int array_apart(const struct array *out, const char *out_name, const struct array *in,
-                const char *in_name)
-{
-    int64_t out_first, out_last, in_first, in_last;
-
-    if (!out->data || !in->data || !is_dense(out, &out_first, &out_last) ||
-        !is_dense(in, &in_first, &in_last))
-        return 0;
-    const int64_t out_size = (int64_t)attend_dtype_size(out->dtype);
-    const int64_t in_size = (int64_t)attend_dtype_size(in->dtype);
-    const uintptr_t out_at = (uintptr_t)out->data, in_at = (uintptr_t)in->data;
-    if (out_at + (uintptr_t)((out_last + 1) * out_size) <=
-            in_at + (uintptr_t)(in_first * in_size) ||
-        in_at + (uintptr_t)((in_last + 1) * in_size) <=
-            out_at + (uintptr_t)(out_first * out_size))
-        return 0;
-    PyErr_Format(PyExc_ValueError, "%s overlaps %s", out_name, in_name);
-    return -1;
-}
-
 void array_close(struct array *array)
 {
     if (array->has_buffer)

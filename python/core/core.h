@@ -47,12 +47,6 @@ int array_open(struct array *array, PyObject *object, const char *name,
                enum array_use use);
 void array_close(struct array *array);
 /*
- * Refuses an output that shares memory with an input, where both are without gaps: -1
- * with ValueError.  Arrays with gaps may lie between each other.
- */
-int array_apart(const struct array *out, const char *out_name, const struct array *in,
-                const char *in_name);
-/*
  * The exception that is set, as one that names the argument: TypeError stays one, any
  * other becomes ValueError.  Returns -1.
  */
@@ -79,15 +73,23 @@ int array_as_numbers(const struct array *array, const char *name, char type,
 struct context {
     PyObject_HEAD attend_context *ctx;
     PyThread_type_lock lock;
+    unsigned long caller; /* the thread that holds the lock; 0: none */
+    int nested;           /* calls that it makes from a signal handler */
+    PyThreadState *state; /* its own, while it computes without the GIL */
+    double next_look;     /* for signals, in seconds */
 };
 
 extern PyType_Spec context_spec;
 
 /* NULL with TypeError unless `object` is a Context. */
 struct context *context_of(PyObject *module, PyObject *object);
-/* Releases the GIL and waits for the context; both undone by context_leave(). */
-PyThreadState *context_enter(struct context *context);
-void context_leave(struct context *context, PyThreadState *state);
+/*
+ * Releases the GIL and waits for the context; both undone by context_leave().  A call in
+ * between ends with ATTEND_ECANCELLED, and an exception set, when a signal handler of
+ * Python raises one, as that of Ctrl-C does.
+ */
+void context_enter(struct context *context);
+void context_leave(struct context *context);
 
 /* NULL, with the exception that stands for the status and the error's message. */
 PyObject *raise_error(attend_status status, const attend_error *error);

@@ -3,6 +3,10 @@
 #include "core.h"
 
 #include <string.h>
+#include <time.h>
+
+/* Seconds between two looks for signals, each of which waits for the GIL. */
+#define LOOK_SECONDS 0.05
 
 /* Fields of the library that an argument of another name sets. */
 static const struct {
@@ -19,8 +23,15 @@ PyObject *raise_error(attend_status status, const attend_error *error)
 {
     const char *start = "", *rest = error->message;
 
+    if (PyErr_Occurred()) /* what ended the call */
+        return NULL;
     if (status == ATTEND_ENOMEM)
         return PyErr_NoMemory();
+    if (status == ATTEND_EBUSY) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "the context is in use by the call that a signal interrupted");
+        return NULL;
+    }
     for (size_t x = 0; x < sizeof renamed / sizeof renamed[0]; x++)
         if (!strncmp(error->message, renamed[x].field, strlen(renamed[x].field))) {
             start = renamed[x].argument;
@@ -37,6 +48,28 @@ int check_count(const char *name, Py_ssize_t count, Py_ssize_t wanted)
         return 0;
     PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, wanted, count);
     return -1;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* attend_options.cancelled: runs Python's signal handlers, in the caller's thread. */
+static int signal_raised(void *user)
+{
+    struct context *const self = user;
+
+    if (PyThread_get_thread_ident() != self->caller || seconds_now() < self->next_look)
+        return 0;
+    PyEval_RestoreThread(self->state);
+    const int raised = PyErr_CheckSignals();
+    self->state = PyEval_SaveThread();
+    self->next_look = seconds_now() + LOOK_SECONDS;
+    return raised;
 }
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -56,6 +89,8 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     struct context *const self = (struct context *)PyType_GenericNew(type, NULL, NULL);
     if (!self)
         return NULL;
+    options.cancelled = signal_raised;
+    options.cancel_user = self;
     const attend_status status = attend_context_create(&self->ctx, &options, &error);
     if (status != ATTEND_OK) {
         Py_DECREF(self);
@@ -113,9 +148,9 @@ static PyObject *wait_for(PyObject *self, PyObject *nothing)
     attend_error error;
 
     (void)nothing;
-    PyThreadState *const state = context_enter(context);
+    context_enter(context);
     const attend_status status = attend_context_wait(context->ctx, &error);
-    context_leave(context, state);
+    context_leave(context);
     if (status != ATTEND_OK)
         return raise_error(status, &error);
     Py_RETURN_NONE;
@@ -168,16 +203,31 @@ struct context *context_of(PyObject *module, PyObject *object)
     return NULL;
 }
 
-PyThreadState *context_enter(struct context *context)
+void context_enter(struct context *context)
 {
     PyThreadState *const state = PyEval_SaveThread();
+    const unsigned long caller = PyThread_get_thread_ident();
 
+    /* From a signal handler: the engine answers EBUSY, and waiting would never end. */
+    if (context->caller == caller) {
+        context->nested++;
+        return;
+    }
     PyThread_acquire_lock(context->lock, WAIT_LOCK);
-    return state;
+    context->caller = caller;
+    context->state = state;
+    context->next_look = seconds_now() + LOOK_SECONDS;
 }
 
-void context_leave(struct context *context, PyThreadState *state)
+void context_leave(struct context *context)
 {
-    PyThread_release_lock(context->lock);
+    PyThreadState *const state = context->state;
+
+    if (context->nested > 0) {
+        context->nested--;
+    } else {
+        context->caller = 0;
+        PyThread_release_lock(context->lock);
+    }
     PyEval_RestoreThread(state);
 }

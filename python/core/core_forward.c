@@ -158,10 +158,7 @@ static int call_open(struct call *call, PyObject *const *args)
         array_as_view(&call->v, "v", layout, &io->v) ||
         array_as_tensor(&call->out, "out", layout, &io->out) ||
         array_as_tensor(&call->lse, "lse", LAYOUT_BHLD, &io->lse) ||
-        array_as_tensor(&call->weights, "weights", LAYOUT_BHLD, &io->weights) ||
-        array_apart(&call->out, "out", &call->q, "q") ||
-        array_apart(&call->out, "out", &call->k, "k") ||
-        array_apart(&call->out, "out", &call->v, "v"))
+        array_as_tensor(&call->weights, "weights", LAYOUT_BHLD, &io->weights))
         return -1;
     if (rule_open(&call->rule, args[ARG_RULE], io->q.size[0], io->q.size[1]) ||
         request_open(&call->request, args[ARG_STATS], io))
@@ -199,10 +196,10 @@ PyObject *core_forward(PyObject *module, PyObject *const *args, Py_ssize_t count
         call_close(&call);
         return NULL;
     }
-    PyThreadState *const state = context_enter(context);
+    context_enter(context);
     const attend_status status =
         attend_forward(context->ctx, &call.rule.rule, &call.io, &error);
-    context_leave(context, state);
+    context_leave(context);
     call_close(&call);
     if (status != ATTEND_OK)
         return raise_error(status, &error);

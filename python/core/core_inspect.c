@@ -124,10 +124,10 @@ PyObject *core_inspect(PyObject *module, PyObject *const *args, Py_ssize_t count
         inspection_close(&call);
         return NULL;
     }
-    PyThreadState *const state = context_enter(context);
+    context_enter(context);
     const attend_status status =
         attend_inspect(context->ctx, &call.rule.rule, &call.request, &error);
-    context_leave(context, state);
+    context_leave(context);
     inspection_close(&call);
     if (status != ATTEND_OK)
         return raise_error(status, &error);
@@ -206,10 +206,10 @@ PyObject *core_merge(PyObject *module, PyObject *const *args, Py_ssize_t count)
         merging_close(&call);
         return NULL;
     }
-    PyThreadState *const state = context_enter(context);
+    context_enter(context);
     const attend_status status = attend_merge_with(
         context->ctx, call.parts, call.count, &call.out_tensor, &call.lse_tensor, &error);
-    context_leave(context, state);
+    context_leave(context);
     merging_close(&call);
     if (status != ATTEND_OK)
         return raise_error(status, &error);

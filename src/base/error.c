@@ -22,24 +22,3 @@ attend_status attendi_fail(attend_error *err, attend_status status, const char *
     }
     return status;
 }
-
-const char *attend_status_name(attend_status status)
-{
-    switch (status) {
-    case ATTEND_OK:
-        return "ATTEND_OK";
-    case ATTEND_EINVAL:
-        return "ATTEND_EINVAL";
-    case ATTEND_ENOMEM:
-        return "ATTEND_ENOMEM";
-    case ATTEND_EUNSUPPORTED:
-        return "ATTEND_EUNSUPPORTED";
-    case ATTEND_ETOOBIG:
-        return "ATTEND_ETOOBIG";
-    case ATTEND_ECOMM:
-        return "ATTEND_ECOMM";
-    case ATTEND_ECANCELLED:
-        return "ATTEND_ECANCELLED";
-    }
-    return "unknown status";
-}

@@ -9,6 +9,9 @@
 __attribute__((format(printf, 3, 4))) attend_status
 attendi_fail(attend_error *err, attend_status status, const char *format, ...);
 
+/* For messages: an int64_t as printf's %lld takes it. */
+#define LL(x) ((long long)(x))
+
 /* Returns from the caller with the status of a call that failed. */
 #define TRY(call)                                                                        \
     do {                                                                                 \

@@ -40,6 +40,7 @@ struct pool {
     int threads; /* the caller included */
     int started; /* workers 1 .. started run */
     bool refused;
+    atomic_int available; /* threads that the system has not refused */
     bool spins;
     pid_t process; /* theirs; 0 before the first */
     void (*body)(void *arg, int w);
@@ -161,6 +162,8 @@ static void start_workers(struct pool *pool, int last)
             pool->started++;
         else
             pool->refused = true;
+    if (pool->refused)
+        atomic_store(&pool->available, pool->started + 1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -173,6 +176,7 @@ static int workers_up_to(struct pool *pool, int last)
         pool->process = process;
         pool->started = 0;
         pool->refused = false;
+        atomic_store(&pool->available, pool->threads);
         /* Where threads have to share CPUs, one that spins is in another's way. */
         pool->spins = pool->threads <= attendi_cpus();
     }
@@ -187,9 +191,12 @@ struct pool *attendi_pool_create(const struct allocator *allocator, int threads)
         allocator, sizeof *pool + (size_t)threads * sizeof pool->worker[0]);
 
     if (pool)
-        *pool = (struct pool){.allocator = *allocator, .threads = threads};
+        *pool = (struct pool){
+            .allocator = *allocator, .threads = threads, .available = threads};
     return pool;
 }
+
+int attendi_pool_threads(struct pool *pool) { return atomic_load(&pool->available); }
 
 void attendi_pool_destroy(struct pool *pool)
 {

@@ -17,6 +17,9 @@ struct pool *attendi_pool_create(const struct allocator *allocator, int threads)
 /* Ends the threads and waits for them.  NULL is allowed. */
 void attendi_pool_destroy(struct pool *pool);
 
+/* Threads that regions use at most, the caller's included; any thread may ask. */
+int attendi_pool_threads(struct pool *pool);
+
 /*
  * An attend_parallel_for, whose `user` is the pool.  The caller runs w = 0, and after it
  * every w that no thread has begun: one that the system refuses, or leaves waiting for a

@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 #include "base/error.h"
-#include "core/published.h"
+#include "base/float_env.h"
+#include "base/published.h"
 #include "core/tensor.h"
 
 const char *attend_character_name(attend_character character)
@@ -128,7 +129,7 @@ static void divide(attend_head *sum, int64_t with_choice)
         sum->top_mass[x] /= rows;
 }
 
-attend_status attend_head_read(const attend_stats *given, int64_t b, int64_t h,
+static attend_status read_head(const attend_stats *given, int64_t b, int64_t h,
                                attend_head *head, attend_error *err)
 {
     attend_stats own;
@@ -153,6 +154,16 @@ attend_status attend_head_read(const attend_stats *given, int64_t b, int64_t h,
     return attendi_head_store(&sum, head, err);
 }
 
+attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
+                               attend_head *head, attend_error *err)
+{
+    const uint64_t float_env = set_default_float_env();
+    const attend_status status = read_head(stats, b, h, head, err);
+
+    restore_float_env(float_env);
+    return status;
+}
+
 /* For a test that holds: its reason, and true. */
 __attribute__((format(printf, 3, 4))) static bool because(char *reason, size_t size,
                                                           const char *format, ...)
@@ -160,7 +171,7 @@ __attribute__((format(printf, 3, 4))) static bool because(char *reason, size_t s
     va_list args;
 
     va_start(args, format);
-    if (size > 0)
+    if (reason && size > 0)
         vsnprintf(reason, size, format, args);
     va_end(args);
     return true;
@@ -235,19 +246,28 @@ static bool has_character(const attend_head *head, double noise, attend_characte
     }
 }
 
-attend_character attend_head_character(const attend_head *given, double noise,
-                                       char *reason, size_t size)
+static attend_character character_of(const attend_head *given, double noise, char *reason,
+                                     size_t size)
 {
     attend_head head;
-    attend_error err;
+    attend_error err = {.message = "head is NULL"};
     int which = 0;
 
-    if (attendi_head_load(given, &head, &err) != ATTEND_OK) {
-        if (size > 0)
-            snprintf(reason, size, "%s", err.message);
+    if (!given || attendi_head_load(given, &head, &err) != ATTEND_OK) {
+        because(reason, size, "%s", err.message);
         return ATTEND_CHARACTER_MIXED;
     }
     while (!has_character(&head, noise, (attend_character)which, reason, size))
         which++;
     return (attend_character)which;
+}
+
+attend_character attend_head_character(const attend_head *head, double noise,
+                                       char *reason, size_t size)
+{
+    const uint64_t float_env = set_default_float_env();
+    const attend_character character = character_of(head, noise, reason, size);
+
+    restore_float_env(float_env);
+    return character;
 }

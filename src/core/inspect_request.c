@@ -3,7 +3,8 @@
 
 #include "base/base.h"
 #include "base/error.h"
-#include "core/published.h"
+#include "core/operands.h"
+#include "base/published.h"
 #include "core/tensor.h"
 
 /* Items that a problem should have at least, and keys of an item. */
@@ -113,13 +114,16 @@ static attend_status check_probe(const struct problem *p, int64_t x,
 static attend_status take_probes(struct inspection *s, const attend_inspection *request,
                                  attend_error *err)
 {
-    if (!request->probes)
-        return ATTEND_OK;
     if (request->probe_count < 0)
         return attendi_fail(err, ATTEND_EINVAL, "probe_count (%lld) is negative",
                             LL(request->probe_count));
-    if (!request->probe_weights && request->probe_count > 0)
-        return attendi_fail(err, ATTEND_EINVAL, "probe_weights is NULL");
+    if (request->probe_count > 0 && (!request->probes || !request->probe_weights))
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL, but probe_count is %lld",
+                            request->probes ? "probe_weights" : "probes",
+                            LL(request->probe_count));
+    TRY(attendi_array_check("probes", request->probes, sizeof(int64_t), err));
+    TRY(attendi_array_check("probe_weights", request->probe_weights, sizeof(double),
+                            err));
     s->probes = request->probes;
     s->probe_count = request->probe_count;
     s->probe_weights = request->probe_weights;
@@ -177,6 +181,25 @@ static attend_status cut(const struct problem *p, struct inspection *s, attend_e
     return ATTEND_OK;
 }
 
+static attend_status check_memory(const struct problem *p, attend_error *err)
+{
+    const struct inspection *const s = p->inspection;
+    struct operands all;
+
+    all.count = 0;
+    attendi_problem_add_inputs(p, &all);
+    attendi_add_input(&all, "lse", &s->lse);
+    attendi_add_input_array(&all, "probes", s->probes, s->probe_count, sizeof *s->probes);
+    attendi_add_output_array(&all, "probe_weights", s->probe_weights, s->probe_count,
+                             sizeof *s->probe_weights);
+    attendi_add_output(&all, "column_mass", &s->column_mass);
+    attendi_add_output(&all, "column_max", &s->column_max);
+    attendi_add_output(&all, "column_last", &s->column_last);
+    attendi_add_output(&all, "pooled", &s->pooled);
+    attendi_add_output(&all, "zoom", &s->zoom);
+    return attendi_operands_check(&all, err);
+}
+
 attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
                                    const attend_rule *rule,
                                    const attend_inspection *given, attend_error *err)
@@ -196,7 +219,8 @@ attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
     TRY(take_probes(s, request, err));
     p->inspection = s;
     find_extent(p, s);
-    return cut(p, s, err);
+    TRY(cut(p, s, err));
+    return check_memory(p, err);
 }
 
 struct inspect_item attendi_inspect_item(const struct problem *p, int64_t index)

@@ -5,8 +5,9 @@
 
 #include "base/base.h"
 #include "base/error.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/inspect_request.h"
+#include "core/operands.h"
 #include "core/shard.h"
 #include "core/tensor.h"
 
@@ -41,6 +42,13 @@ static attend_status check_rows(const char *name, const int64_t size[4],
     return ATTEND_OK;
 }
 
+/* A view as the _default() functions leave it. */
+static bool is_unset(const attend_view *view)
+{
+    return !view->data && view->size[0] == 0 && view->size[1] == 0 &&
+           view->size[2] == 0 && view->size[3] == 0;
+}
+
 static attend_status check_inputs(struct problem *p, const attend_io *io,
                                   attend_error *err)
 {
@@ -49,6 +57,8 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
         const attend_view *view;
     } input[] = {{"q", &io->q}, {"k", &io->k}, {"v", &io->v}};
 
+    if (is_unset(&io->q) && is_unset(&io->k))
+        return attendi_fail(err, ATTEND_EINVAL, "q and k are not set: NULL, of size 0");
     for (size_t x = 0; x < ARRAY_LEN(input); x++) {
         const attend_view *v = input[x].view;
         TRY(attendi_view_check(input[x].name, v, err));
@@ -207,10 +217,17 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
                             "softcap (%g) is not a finite number >= 0", rule->softcap);
     TRY(check_causal(p, rule, err));
     if (rule->first_query < -POSITION_MAX || rule->first_query > POSITION_MAX)
-        return attendi_fail(err, ATTEND_EINVAL, "first_query (%lld) is out of range",
-                            LL(rule->first_query));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "first_query (%lld) is outside %lld..%lld",
+                            LL(rule->first_query), LL(-POSITION_MAX), LL(POSITION_MAX));
     TRY(check_window("window_left", rule->window_left, err));
     TRY(check_window("window_right", rule->window_right, err));
+    TRY(attendi_array_check("causal_offset", rule->causal_offset,
+                            sizeof *rule->causal_offset, err));
+    TRY(attendi_array_check("key_lengths", rule->key_lengths, sizeof *rule->key_lengths,
+                            err));
+    TRY(attendi_array_check("alibi", rule->alibi, sizeof *rule->alibi, err));
+    TRY(attendi_array_check("sinks", rule->sinks, sizeof *rule->sinks, err));
     TRY(check_broadcast(p, "mask", &rule->mask, &p->mask, err));
     TRY(check_broadcast(p, "bias", &rule->bias, &p->bias, err));
     if (rule->mask.data && rule->mask.dtype != ATTEND_BOOL)
@@ -234,15 +251,49 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     return ATTEND_OK;
 }
 
-/* ---- what is read ------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
+
+void attendi_problem_add_inputs(const struct problem *p, struct operands *all)
+{
+    const bool has_offset = p->causal == ATTEND_CAUSAL_OFFSET;
+
+    attendi_add_input(all, "q", &p->q);
+    attendi_add_input(all, "k", &p->k);
+    attendi_add_input(all, "v", &p->v);
+    attendi_add_input(all, "mask", &p->mask);
+    attendi_add_input(all, "bias", &p->bias);
+    attendi_add_input_array(all, "causal_offset", p->causal_offset,
+                            has_offset ? p->nb : 0, sizeof *p->causal_offset);
+    attendi_add_input_array(all, "key_lengths", p->key_lengths, p->nb,
+                            sizeof *p->key_lengths);
+    attendi_add_input_array(all, "alibi", p->alibi, p->hq, sizeof *p->alibi);
+    attendi_add_input_array(all, "sinks", p->sinks, p->hq, sizeof *p->sinks);
+}
+
+/* Every input and output of a call, once all is known. */
+static attend_status check_memory(const struct problem *p, attend_error *err)
+{
+    struct operands all;
+
+    all.count = 0;
+    attendi_problem_add_inputs(p, &all);
+    attendi_add_output(&all, "out", &p->out);
+    attendi_add_output(&all, "lse", &p->lse);
+    attendi_add_output(&all, "weights", &p->weights);
+    attendi_add_output(&all, "partials.data", &p->records);
+    attendi_stats_add_operands(p, &all);
+    return attendi_operands_check(&all, err);
+}
+
+/* ---- values --------------------------------------------------------------- */
 
 static attend_status check_batches(const struct problem *p, attend_error *err)
 {
     for (int64_t b = 0; p->causal == ATTEND_CAUSAL_OFFSET && b < p->nb; b++)
         if (p->causal_offset[b] < -POSITION_MAX || p->causal_offset[b] > POSITION_MAX)
-            return attendi_fail(err, ATTEND_EINVAL,
-                                "causal_offset[%lld] (%lld) is out of range", LL(b),
-                                LL(p->causal_offset[b]));
+            return attendi_fail(
+                err, ATTEND_EINVAL, "causal_offset[%lld] (%lld) is outside %lld..%lld",
+                LL(b), LL(p->causal_offset[b]), LL(-POSITION_MAX), LL(POSITION_MAX));
     for (int64_t b = 0; p->key_lengths && b < p->nb; b++)
         if (p->key_lengths[b] < 0 || p->key_lengths[b] > p->all_keys)
             return attendi_fail(err, ATTEND_EINVAL,
@@ -309,7 +360,8 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *given_r
     TRY(begin(p, given_rule, &rule, given_io, &io, err));
     TRY(check_outputs(p, &io, err));
     TRY(check_rule(p, &rule, err));
-    return attendi_stats_init(p, io.stats, err);
+    TRY(attendi_stats_init(p, io.stats, err));
+    return check_memory(p, err);
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *given,
@@ -400,7 +452,8 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
     TRY(check_no_outputs(&io, err));
     TRY(take_shard(p, shard, partials, err));
     TRY(check_rule(p, &rule, err));
-    return take_sums(p, io.stats, err);
+    TRY(take_sums(p, io.stats, err));
+    return check_memory(p, err);
 }
 
 /* One list has the rows of a head, or of all heads if these have one row. */
@@ -437,7 +490,7 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
     TRY(check_rows("out", out->size, err));
     TRY(check_rule(p, &rows, err));
     list_rows(p);
-    return ATTEND_OK;
+    return check_memory(p, err);
 }
 
 void attendi_problem_init_records(struct problem *p, const struct shard *shard,

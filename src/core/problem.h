@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One validated attention problem: what every back end computes. */
+/* One validated attention problem, which a backend computes. */
 #ifndef ATTEND_CORE_PROBLEM_H
 #define ATTEND_CORE_PROBLEM_H
 

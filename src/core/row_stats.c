@@ -5,8 +5,9 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/operands.h"
 #include "core/problem.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/row_stats_read.h"
 #include "core/tensor.h"
 
@@ -57,10 +58,10 @@ static attend_status take_tensor(struct problem *p, const char *name,
     *to = *from;
     *columns = (int)from->size[3];
     p->stats.needs |= needs | STATS_ROWS;
-    TRY(attendi_tensor_check(name, from, size, err));
     if (from->size[3] < 1 || from->size[3] > most)
         return attendi_fail(err, ATTEND_EINVAL, "%s.size[3] (%lld) is outside 1..%lld",
                             name, LL(from->size[3]), LL(most));
+    TRY(attendi_tensor_check(name, from, size, err));
     return attendi_dtype_check(name, from->dtype, 0, err);
 }
 
@@ -104,7 +105,8 @@ static attend_status take_top(struct problem *p, const attend_stats *request,
                     STATS_TOP, &s->top_weights, &s->named, err);
     s->top_keys = request->top_keys;
     s->top = s->named > s->top ? s->named : s->top;
-    return status;
+    TRY(status);
+    return attendi_array_check("stats.top_keys", s->top_keys, sizeof *s->top_keys, err);
 }
 
 static attend_status take_classes(struct problem *p, const attend_stats *request,
@@ -126,7 +128,7 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
                             "stats.classes of (%lld, %lld) leaves the address space",
                             LL(p->nb), LL(p->nk));
     s->classes = request->classes;
-    return ATTEND_OK;
+    return attendi_array_check("stats.classes", s->classes, sizeof *s->classes, err);
 }
 
 /* The sums that a pass leaves, once all else is known. */
@@ -172,6 +174,7 @@ static attend_status take_summaries(struct problem *p, const attend_stats *reque
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.summary_kinds (%lld) is outside 1..%d", LL(kinds),
                             SUMMARY_KINDS_MOST);
+    TRY(attendi_array_check("stats.summaries", request->summaries, sizeof(int64_t), err));
     p->stats.summaries = request->summaries;
     p->stats.summary_stride = stride;
     p->stats.summary_kinds = (int)kinds;
@@ -201,6 +204,30 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
                             "stats: the largest scores of %lld (nk) keys cannot be named",
                             LL(p->nk));
     return ATTEND_OK;
+}
+
+void attendi_stats_add_operands(const struct problem *p, struct operands *all)
+{
+    const struct stats *const s = &p->stats;
+    const int64_t heads = p->nb * p->hq;
+    int64_t summaries;
+
+    attendi_add_output(all, "stats.raw", &s->raw);
+    attendi_add_input_array(all, "stats.classes", s->classes,
+                            s->classes ? p->nb * p->nk : 0, sizeof *s->classes);
+    if (p->shard) /* nothing but raw sums is written */
+        return;
+    attendi_add_output(all, "stats.rows", &s->rows);
+    attendi_add_output(all, "stats.top_weights", &s->top_weights);
+    attendi_add_output(all, "stats.distances", &s->distances);
+    attendi_add_output(all, "stats.class_mass", &s->class_mass);
+    attendi_add_output_array(all, "stats.top_keys", s->top_keys,
+                             s->top_keys ? heads * p->nq * s->named : 0,
+                             sizeof *s->top_keys);
+    if (s->summaries && !__builtin_mul_overflow(
+                            heads, s->summary_kinds * ATTEND_SUMMARY_GROUPS, &summaries))
+        attendi_add_output_array(all, "stats.summaries", s->summaries, summaries,
+                                 (size_t)s->summary_stride);
 }
 
 static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,

@@ -60,11 +60,11 @@ static attend_status check_keys(const struct shard *s, const char *name,
     if (s->first_key < 0 || s->first_key > POSITION_MAX ||
         s->first_key % ATTEND_SPLIT_KEYS != 0)
         return attendi_fail(err, ATTEND_EINVAL,
-                            "%s.first_key (%lld) is not a multiple of %d in range", name,
-                            LL(s->first_key), ATTEND_SPLIT_KEYS);
+                            "%s.first_key (%lld) is not a multiple of %d in 0..%lld",
+                            name, LL(s->first_key), ATTEND_SPLIT_KEYS, LL(POSITION_MAX));
     if (s->keys < 0 || s->keys > SIZE_LIMIT)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.keys (%lld) is out of range", name,
-                            LL(s->keys));
+        return attendi_fail(err, ATTEND_EINVAL, "%s.keys (%lld) is outside 0..%lld", name,
+                            LL(s->keys), LL(SIZE_LIMIT));
     if (s->all_keys < 0 || s->all_keys > POSITION_MAX ||
         (s->keys > 0 && s->all_keys < s->first_key + s->keys))
         return attendi_fail(err, ATTEND_EINVAL,

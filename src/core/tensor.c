@@ -61,12 +61,17 @@ attend_status attendi_view_check(const char *name, const attend_view *v,
                             (int)v->dtype);
     for (int a = 0; a < 4; a++)
         if (size[a] < 0 || size[a] > SIZE_LIMIT)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is out of range",
-                                name, a, LL(size[a]));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.size[%d] (%lld) is outside 0..%lld", name, a,
+                                LL(size[a]), LL(SIZE_LIMIT));
     if (is_empty(size))
         return ATTEND_OK;
     if (!v->data)
         return attendi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
+    if (((uintptr_t)v->data & (bytes - 1)) != 0)
+        return attendi_fail(
+            err, ATTEND_EINVAL, "%s.data (%p) is not aligned to the %zu bytes of %s",
+            name, (void *)(uintptr_t)v->data, bytes, attend_dtype_name(v->dtype));
     for (int a = 0; a < 4; a++) {
         int64_t span;
 
@@ -103,6 +108,62 @@ attend_status attendi_dtype_check(const char *name, attend_dtype dtype, attend_d
                         want ? attend_dtype_name(want) : "f32 or f64");
 }
 
+static int64_t step_of(const attend_tensor *t, int axis)
+{
+    return t->stride[axis] < 0 ? -t->stride[axis] : t->stride[axis];
+}
+
+/* Whether x elements along axis a are as far as y along axis b, with both in the tensor.
+ */
+static bool axes_meet(const attend_tensor *t, int a, int b)
+{
+    const int64_t step_a = step_of(t, a), step_b = step_of(t, b);
+    int64_t divisor = step_a, rest = step_b;
+
+    if (step_a * t->size[a] <= step_b || step_b * t->size[b] <= step_a)
+        return false;
+    while (rest != 0) {
+        const int64_t next = divisor % rest;
+        divisor = rest;
+        rest = next;
+    }
+    return step_b / divisor < t->size[a] && step_a / divisor < t->size[b];
+}
+
+/* More elements than addresses from the lowest to the highest. */
+static bool is_crowded(const attend_tensor *t)
+{
+    int64_t count = 1, addresses = 1;
+
+    for (int a = 0; a < 4; a++) {
+        if (__builtin_mul_overflow(count, t->size[a], &count))
+            return true;
+        addresses += (t->size[a] - 1) * step_of(t, a);
+    }
+    return count > addresses;
+}
+
+/* Of a tensor with elements whose strides are not 0. */
+static attend_status check_strides(const char *name, const attend_tensor *t,
+                                   attend_error *err)
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = a + 1; b < 4; b++)
+            if (t->size[a] > 1 && t->size[b] > 1 && axes_meet(t, a, b))
+                return attendi_fail(
+                    err, ATTEND_EINVAL,
+                    "%s.stride[%d] (%lld) and stride[%d] (%lld) make elements share an "
+                    "address",
+                    name, a, LL(t->stride[a]), b, LL(t->stride[b]));
+    if (is_crowded(t))
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "%s.stride (%lld, %lld, %lld, %lld) makes elements share an "
+                            "address",
+                            name, LL(t->stride[0]), LL(t->stride[1]), LL(t->stride[2]),
+                            LL(t->stride[3]));
+    return ATTEND_OK;
+}
+
 attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
                                    const int64_t want[4], attend_error *err)
 {
@@ -117,7 +178,8 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
                 attendi_fail(err, ATTEND_EINVAL,
                              "%s.stride[%d] (0) makes %lld elements share an address",
                              name, a, LL(t->size[a]));
-    return status;
+    return status == ATTEND_OK && !is_empty(t->size) ? check_strides(name, t, err)
+                                                     : status;
 }
 
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset)

@@ -8,9 +8,6 @@
 #include "attend/attend.h"
 #include "base/base.h"
 
-/* For messages: an int64_t as printf's %lld takes it. */
-#define LL(x) ((long long)(x))
-
 /* No size exceeds this, so that a size times a tile's cannot overflow. */
 #define SIZE_LIMIT ((int64_t)1 << 40)
 /* No view reaches over more bytes than pointers can differ by. */

@@ -5,22 +5,21 @@
 #include <math.h>
 
 #include "layer/projection.h"
-#include "layer/refuse.h"
+#include "base/error.h"
 
 static attend_status check(attend_dtype dtype, int64_t t, int64_t d, double base,
                            attend_error *err)
 {
     TRY(attendi_layer_check_dtype(dtype, err));
     if (t < 0)
-        return attendi_layer_refuse(err, ATTEND_EINVAL, "t (%lld) is negative",
-                                    (long long)t);
+        return attendi_fail(err, ATTEND_EINVAL, "t (%lld) is negative", (long long)t);
     if (d < 0 || d % 2 != 0)
-        return attendi_layer_refuse(
-            err, ATTEND_EINVAL,
-            "d (%lld) must be even: positions rotate pairs of columns", (long long)d);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "d (%lld) must be even: positions rotate pairs of columns",
+                            (long long)d);
     if (!(base > 1.0) || isinf(base))
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "base (%g) must be finite and above 1", base);
+        return attendi_fail(err, ATTEND_EINVAL, "base (%g) must be finite and above 1",
+                            base);
     return ATTEND_OK;
 }
 
@@ -41,7 +40,7 @@ attend_status attend_layer_sinusoids(attend_dtype dtype, int64_t t, int64_t d,
 {
     TRY(check(dtype, t, d, base, err));
     if (phi == NULL && t > 0 && d > 0)
-        return attendi_layer_refuse(err, ATTEND_EINVAL, "phi is NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "phi is NULL");
     for (int64_t i = 0; i < d / 2; i++) {
         const double w = frequency(base, i, d);
         for (int64_t l = 0; l < t; l++) {
@@ -86,15 +85,14 @@ attend_status attend_layer_rotate(attend_layer_rotary rotary, double base,
     if (rotary == ATTEND_LAYER_ROTARY_NONE)
         return ATTEND_OK;
     if (rotary != ATTEND_LAYER_ROTARY_PAIRS && rotary != ATTEND_LAYER_ROTARY_HALVES)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "rotary (%d) is no attend_layer_rotary", (int)rotary);
+        return attendi_fail(err, ATTEND_EINVAL, "rotary (%d) is no attend_layer_rotary",
+                            (int)rotary);
     TRY(check(x->dtype, t, d, base, err));
     if (nb < 0 || heads < 0)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "x.size (%lld, %lld, ...) is negative", (long long)nb,
-                                    (long long)heads);
+        return attendi_fail(err, ATTEND_EINVAL, "x.size (%lld, %lld, ...) is negative",
+                            (long long)nb, (long long)heads);
     if (x->data == NULL && nb > 0 && heads > 0 && t > 0 && d > 0)
-        return attendi_layer_refuse(err, ATTEND_EINVAL, "x.data is NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "x.data is NULL");
     const int halves = rotary == ATTEND_LAYER_ROTARY_HALVES;
     for (int64_t i = 0; i < d / 2; i++) {
         const int64_t y = (halves ? i : 2 * i) * stride[3];

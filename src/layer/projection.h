@@ -15,11 +15,11 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
                            int64_t stride);
 
 /*
- * A struct that starts with its size, where this library knows `known` bytes: EINVAL for
- * NULL and below that; above, EUNSUPPORTED unless every further byte is 0.
+ * Copies the caller's struct into `own`, of `size` bytes with defaults, by the rules of
+ * base/struct_size.h; EINVAL for NULL.
  */
-attend_status attendi_layer_check_struct(const char *name, const void *object,
-                                         size_t known, attend_error *err);
+attend_status attendi_layer_read(const char *name, const void *given, void *own,
+                                 size_t size, attend_error *err);
 
 /* f64 or f32, else EINVAL. */
 attend_status attendi_layer_check_dtype(attend_dtype dtype, attend_error *err);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "layer/projection.h"
-#include "layer/refuse.h"
+#include "base/error.h"
 
 /* Sizes that a call derives from its struct. */
 struct plan {
@@ -23,7 +23,6 @@ struct plan {
 static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
                                  attend_error *err)
 {
-    TRY(attendi_layer_check_struct("self", self, sizeof *self, err));
     const struct {
         const char *name;
         int64_t value, min;
@@ -34,9 +33,9 @@ static attend_status check_sizes(const attend_layer_self *self, struct plan *pla
     for (size_t x = 0; x < sizeof count / sizeof count[0]; x++)
         TRY(attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err));
     if (self->hq % self->hkv != 0)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "hq (%lld) is not a multiple of hkv (%lld)",
-                                    (long long)self->hq, (long long)self->hkv);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "hq (%lld) is not a multiple of hkv (%lld)",
+                            (long long)self->hq, (long long)self->hkv);
     /* Every factor fits an int: the products of two fit 64 bits. */
     plan->rows = self->nb * self->t;
     plan->q_width = self->hq * self->d;
@@ -79,18 +78,22 @@ static attend_status check(const attend_layer_self *self, struct plan *plan,
                   {"out", self->out}};
     for (size_t n = 0; n < sizeof needed / sizeof needed[0]; n++)
         if (needed[n].data == NULL && plan->rows > 0)
-            return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
+            return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
     if (self->bo != NULL && self->wo == NULL)
-        return attendi_layer_refuse(err, ATTEND_EINVAL, "bo is given, but wo is NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "bo is given, but wo is NULL");
     return ATTEND_OK;
 }
 
-attend_status attend_layer_self_workspace(const attend_layer_self *self, size_t *size,
+attend_status attend_layer_self_workspace(const attend_layer_self *given, size_t *size,
                                           attend_error *err)
 {
+    attend_layer_self self = attend_layer_self_default();
     struct plan plan;
 
-    TRY(check_sizes(self, &plan, err));
+    TRY(attendi_layer_read("self", given, &self, sizeof self, err));
+    TRY(check_sizes(&self, &plan, err));
+    if (!size)
+        return attendi_fail(err, ATTEND_EINVAL, "size is NULL");
     *size = plan.bytes;
     return ATTEND_OK;
 }
@@ -125,12 +128,15 @@ static void project(const attend_layer_self *self, const struct plan *plan, void
 }
 
 attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule *rule,
-                                          const attend_layer_self *self,
+                                          const attend_layer_self *given,
                                           attend_error *err)
 {
+    attend_layer_self own = attend_layer_self_default();
+    const attend_layer_self *const self = &own;
     struct plan plan;
     void *memory, *owned;
 
+    TRY(attendi_layer_read("self", given, &own, sizeof own, err));
     TRY(check(self, &plan, err));
     TRY(attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
                                 &memory, &owned, err));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/published.h"
 #include "mpi/comm/compare_arguments.h"
 #include "mpi/comm/views.h"
 #include "mpi/mpi_stats.h"
@@ -14,20 +15,12 @@
 static attend_status read_rule(struct mpi_call *call, const attend_rule *given,
                                attend_error *err)
 {
-    call->rule = attend_rule_default();
-    if (!given)
-        return ATTEND_OK;
-    if (given->struct_size != sizeof *given &&
-        given->struct_size != offsetof(attend_rule, first_query))
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
-                                given->struct_size, sizeof *given);
-    memcpy(&call->rule, given, given->struct_size);
-    call->rule.struct_size = sizeof call->rule;
+    TRY(attendi_rule_read(given, &call->rule, err));
     if (call->rule.first_query != 0)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "rule.first_query (%lld) must be 0: ranges say which "
-                                "queries these are",
-                                LL(call->rule.first_query));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "rule.first_query (%lld) must be 0: ranges say which "
+                            "queries these are",
+                            LL(call->rule.first_query));
     return ATTEND_OK;
 }
 
@@ -39,22 +32,21 @@ static attend_status check_ranges(const char *name, const attend_mpi_range *rang
     if (!range && count == 0)
         return ATTEND_OK;
     if (count < 0 || count > INT16_MAX || !range)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "dist.%s: %lld ranges, or no pointer to them", name,
-                                LL(count));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "dist.%s: %lld ranges, or no pointer to them", name,
+                            LL(count));
     for (int64_t x = 0; x < count; x++) {
         if (range[x].first < 0 || range[x].count < 0 || range[x].first > INT64_MAX / 4 ||
             range[x].count > INT64_MAX / 4)
-            return attendi_mpi_fail(
-                err, ATTEND_EINVAL,
-                "dist.%s[%lld] (from %lld, %lld rows) is out of range", name, LL(x),
-                LL(range[x].first), LL(range[x].count));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "dist.%s[%lld] (from %lld, %lld rows) is out of range",
+                                name, LL(x), LL(range[x].first), LL(range[x].count));
         sum += range[x].count;
     }
     if (sum != rows)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "dist.%s has %lld rows, but the tensor %lld", name,
-                                LL(sum), LL(rows));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "dist.%s has %lld rows, but the tensor %lld", name, LL(sum),
+                            LL(rows));
     return ATTEND_OK;
 }
 
@@ -62,17 +54,16 @@ static attend_status check_dist(struct mpi_call *call, const attend_mpi_dist *gi
                                 attend_error *err)
 {
     const attend_mpi_dist *const dist = &call->comm.dist;
+    attend_mpi_dist read;
 
-    if (given && given->struct_size != sizeof *given)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.struct_size (%zu) must be %zu",
-                                given->struct_size, sizeof *given);
+    /* The communicator has taken it; here it is refused with the other arguments. */
+    TRY(attendi_dist_read(given, &read, err));
     if (dist->strategy < ATTEND_MPI_AUTO || dist->strategy > ATTEND_MPI_SHARED)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "dist.strategy (%lld) is not a strategy",
-                                LL(dist->strategy));
+        return attendi_fail(err, ATTEND_EINVAL, "dist.strategy (%lld) is not a strategy",
+                            LL(dist->strategy));
     if (dist->chunk_keys < 0)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.chunk_keys (%lld) is negative",
-                                LL(dist->chunk_keys));
+        return attendi_fail(err, ATTEND_EINVAL, "dist.chunk_keys (%lld) is negative",
+                            LL(dist->chunk_keys));
     TRY(check_ranges("queries", dist->queries, dist->query_ranges, call->nq, err));
     return check_ranges("keys", dist->keys, dist->key_ranges, call->nk, err);
 }
@@ -88,12 +79,12 @@ static attend_status check_output(const char *name, const attend_tensor *t,
 
     for (int a = 0; t->data && a < 4; a++) {
         if (t->size[a] != want[a])
-            return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
-                                    name, a, LL(t->size[a]), LL(want[a]));
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
+                                name, a, LL(t->size[a]), LL(want[a]));
         if (t->stride[a] == 0 && t->size[a] > 1 && !is_empty)
-            return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                    "%s.stride[%d] is 0, but its size is %lld", name, a,
-                                    LL(t->size[a]));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.stride[%d] is 0, but its size is %lld", name, a,
+                                LL(t->size[a]));
     }
     return ATTEND_OK;
 }
@@ -110,14 +101,10 @@ static attend_status check_stats(const struct mpi_call *call, attend_error *err)
                 {"stats.class_mass", &s->class_mass},
                 {"stats.raw", &s->raw}};
 
-    if (s->struct_size != sizeof *s)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "stats.struct_size (%zu) must be %zu",
-                                s->struct_size, sizeof *s);
     if (s->summaries)
-        return attendi_mpi_fail(
-            err, ATTEND_EUNSUPPORTED,
-            "stats.summaries are of whole heads: gather stats.raw and "
-            "call attend_stats_merge()");
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "stats.summaries are of whole heads: gather stats.raw and "
+                            "call attend_stats_merge()");
     for (size_t x = 0; x < ARRAY_LEN(rows); x++) {
         const int64_t want[4] = {call->nb, call->hq, call->nq, rows[x].tensor->size[3]};
 
@@ -134,15 +121,15 @@ static attend_status check_outputs(const struct mpi_call *call, attend_error *er
     const int64_t strategy = call->comm.dist.strategy;
 
     if (!call->io.out.data && call->nb * call->hq * call->nq * call->dv > 0)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "out.data is NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "out.data is NULL");
     TRY(check_output("out", &call->io.out, out, err));
     TRY(check_output("lse", &call->io.lse, lse, err));
     TRY(check_output("weights", &call->io.weights, weights, err));
     if (call->io.weights.data && strategy != ATTEND_MPI_AUTO &&
         strategy != ATTEND_MPI_GATHER)
-        return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
-                                "weights needs ATTEND_MPI_GATHER, dist.strategy is %lld",
-                                LL(strategy));
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "weights needs ATTEND_MPI_GATHER, dist.strategy is %lld",
+                            LL(strategy));
     return call->io.stats ? check_stats(call, err) : ATTEND_OK;
 }
 
@@ -153,15 +140,14 @@ static attend_status check_columns(const struct mpi_call *call, attend_error *er
     const int64_t lse[4] = {call->nb, call->hq, call->nq, 1};
 
     if (s->probe_count < 0 || (s->probe_count > 0 && (!s->probes || !s->probe_weights)))
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "probe_count (%lld) is negative, or probes or "
-                                "probe_weights is NULL",
-                                LL(s->probe_count));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "probe_count (%lld) is negative, or probes or "
+                            "probe_weights is NULL",
+                            LL(s->probe_count));
     for (int a = 0; a < 4; a++)
         if (s->lse.size[a] != lse[a])
-            return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                    "lse.size[%d] (%lld) must be %lld", a,
-                                    LL(s->lse.size[a]), LL(lse[a]));
+            return attendi_fail(err, ATTEND_EINVAL, "lse.size[%d] (%lld) must be %lld", a,
+                                LL(s->lse.size[a]), LL(lse[a]));
     const int64_t zoom[4] = {call->nb, call->hq, s->zoom.size[2], s->zoom.size[3]};
     TRY(check_output("zoom", &s->zoom, zoom, err));
     TRY(check_output("column_mass", &s->column_mass, columns, err));
@@ -192,40 +178,45 @@ static attend_status check_rows(const char *name, const attend_view *view,
 
     for (int a = 0; a < 4; a++) {
         if (view->size[a] < 0 || view->size[a] > ROWS_MAX)
-            return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                    "%s.size[%d] (%lld) must be 0 .. %lld", name, a,
-                                    LL(view->size[a]), LL(ROWS_MAX));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.size[%d] (%lld) must be 0 .. %lld", name, a,
+                                LL(view->size[a]), LL(ROWS_MAX));
         is_empty = is_empty || view->size[a] == 0;
         reach += fabs((double)view->stride[a]) * (double)(view->size[a] - 1);
     }
     if (is_empty)
         return ATTEND_OK;
     if (!view->data)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
+        return attendi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
     if (reach >= 0x1p58)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "%s: its strides reach over %.3g elements", name, reach);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "%s: its strides reach over %.3g elements", name, reach);
     return ATTEND_OK;
 }
 
 static attend_status read_io(struct mpi_call *call, const attend_io *io,
                              attend_error *err)
 {
+    attend_io own;
+
     if (!call->ctx)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     if (!io)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "io is NULL");
-    if (io->struct_size != sizeof *io)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
-                                io->struct_size, sizeof *io);
-    TRY(check_rows("q", &io->q, err));
-    TRY(check_rows("k", &io->k, err));
-    TRY(check_rows("v", &io->v, err));
-    read_shape(call, io);
-    if (io->v.size[2] != io->k.size[2])
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "v.size[2] (nk, %lld) differs from k's (%lld)",
-                                LL(io->v.size[2]), LL(io->k.size[2]));
+        return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
+    TRY(attendi_io_read(io, &own, err));
+    TRY(check_rows("q", &own.q, err));
+    TRY(check_rows("k", &own.k, err));
+    TRY(check_rows("v", &own.v, err));
+    read_shape(call, &own);
+    if (own.v.size[2] != own.k.size[2])
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "v.size[2] (nk, %lld) differs from k's (%lld)",
+                            LL(own.v.size[2]), LL(own.k.size[2]));
+    if (!own.stats)
+        return ATTEND_OK;
+    call->io.stats = NULL; /* should its size be refused */
+    TRY(attendi_stats_request_read(own.stats, &call->stats, err));
+    call->io.stats = &call->stats;
     return ATTEND_OK;
 }
 
@@ -404,13 +395,13 @@ static attend_status validate(const struct mpi_call *call, attend_error *err)
     attend_stats stats;
 
     if (rule.mask.data && rule.mask.size[2] != 1 && rule.mask.size[2] != call->nq)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "mask.size[2] (%lld) is neither nq (%lld) nor 1",
-                                LL(rule.mask.size[2]), LL(call->nq));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "mask.size[2] (%lld) is neither nq (%lld) nor 1",
+                            LL(rule.mask.size[2]), LL(call->nq));
     if (rule.bias.data && rule.bias.size[2] != 1 && rule.bias.size[2] != call->nq)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "bias.size[2] (%lld) is neither nq (%lld) nor 1",
-                                LL(rule.bias.size[2]), LL(call->nq));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "bias.size[2] (%lld) is neither nq (%lld) nor 1",
+                            LL(rule.bias.size[2]), LL(call->nq));
     if (rule.mask.data)
         rule.mask.size[2] = 0;
     if (rule.bias.data)
@@ -482,19 +473,16 @@ static attend_status read_inspection(struct mpi_call *call,
                                      attend_error *err)
 {
     if (!given)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "inspection is NULL");
-    if (given->struct_size != sizeof *given)
-        return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                "inspection.struct_size (%zu) must be %zu",
-                                given->struct_size, sizeof *given);
-    call->inspection = *given;
+        return attendi_fail(err, ATTEND_EINVAL, "inspection is NULL");
+    TRY(attendi_inspection_read(given, &call->inspection, err));
+    const attend_inspection *const s = &call->inspection;
     call->inspects = true;
-    io->q = given->q;
-    io->k = given->k;
-    io->v = given->k;
+    io->q = s->q;
+    io->k = s->k;
+    io->v = s->k;
     io->v.size[3] = 0;
-    io->out = attend_tensor_dense(NULL, given->q.dtype, given->q.size[0],
-                                  given->q.size[1], given->q.size[2], 0);
+    io->out = attend_tensor_dense(NULL, s->q.dtype, s->q.size[0], s->q.size[1],
+                                  s->q.size[2], 0);
     return ATTEND_OK;
 }
 

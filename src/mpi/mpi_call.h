@@ -14,6 +14,7 @@ struct mpi_call {
     attend_rule
         rule;     /* of the sequence, never BOTTOM_RIGHT; mask and bias have local rows */
     attend_io io; /* local rows */
+    attend_stats stats; /* of io.stats, if there are any */
     attend_inspection inspection;
     bool inspects;
     int64_t nb, hq, hkv, d, dv;

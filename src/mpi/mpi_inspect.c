@@ -142,16 +142,15 @@ static attend_status check_map(const struct mpi_call *call, attend_error *err)
     if (!s->pooled.data)
         return ATTEND_OK;
     if (s->pooled_block < 1)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "pooled_block (%lld) is below 1",
-                                LL(s->pooled_block));
+        return attendi_fail(err, ATTEND_EINVAL, "pooled_block (%lld) is below 1",
+                            LL(s->pooled_block));
     const int64_t want[4] = {call->nb, call->hq,
                              ceil_div_i64(call->queries.all, s->pooled_block),
                              ceil_div_i64(call->keys.all, s->pooled_block)};
     for (int a = 0; a < 4; a++)
         if (s->pooled.size[a] != want[a])
-            return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                    "pooled.size[%d] (%lld) must be %lld", a,
-                                    LL(s->pooled.size[a]), LL(want[a]));
+            return attendi_fail(err, ATTEND_EINVAL, "pooled.size[%d] (%lld) must be %lld",
+                                a, LL(s->pooled.size[a]), LL(want[a]));
     return ATTEND_OK;
 }
 
@@ -170,7 +169,7 @@ static attend_status check_zoom(const struct mpi_call *call, attend_error *err)
 
         if (axis[a].first < 0 || count < 0 || count > axis[a].all ||
             axis[a].first > axis[a].all - count)
-            return attendi_mpi_fail(
+            return attendi_fail(
                 err, ATTEND_EINVAL, "%s (%lld) and zoom.size[%d] (%lld) leave 0..%lld",
                 axis[a].name, LL(axis[a].first), 2 + a, LL(count), LL(axis[a].all - 1));
     }

@@ -20,9 +20,9 @@ static attend_status check(const struct mpi_call *call, int64_t x, attend_error 
 
     for (size_t f = 0; f < ARRAY_LEN(field); f++)
         if (field[f].value < 0 || field[f].value >= field[f].end)
-            return attendi_mpi_fail(
-                err, ATTEND_EINVAL, "probes[%lld].%s (%lld) is outside 0..%lld", LL(x),
-                field[f].name, LL(field[f].value), LL(field[f].end - 1));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "probes[%lld].%s (%lld) is outside 0..%lld", LL(x),
+                                field[f].name, LL(field[f].value), LL(field[f].end - 1));
     return ATTEND_OK;
 }
 

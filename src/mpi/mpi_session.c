@@ -15,8 +15,8 @@ static attend_status open(int *rank, int *ranks, attend_error *err)
     TRY_MPI(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (provided < MPI_THREAD_FUNNELED)
-        return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
-                                "this MPI has no MPI_THREAD_FUNNELED");
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "this MPI has no MPI_THREAD_FUNNELED");
     TRY_MPI(MPI_Comm_rank(MPI_COMM_WORLD, rank));
     return attendi_mpi_result(MPI_Comm_size(MPI_COMM_WORLD, ranks), err);
 }
@@ -60,9 +60,9 @@ static attend_status allgather(void *items, size_t size, int count, attend_error
         attendi_mpi_result(attendi_allreduce_min(&mine, &have, MPI_COMM_WORLD), err);
     if (met != ATTEND_OK || !have) {
         free(own);
-        return met != ATTEND_OK ? met
-                                : attendi_mpi_fail(err, ATTEND_ENOMEM,
-                                                   "no memory for %d items", count);
+        return met != ATTEND_OK
+                   ? met
+                   : attendi_fail(err, ATTEND_ENOMEM, "no memory for %d items", count);
     }
     char *const all = own + most * size;
     for (int x = rank, at = 0; x < count; x += ranks, at++)

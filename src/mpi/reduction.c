@@ -152,8 +152,8 @@ static attend_status reserve(struct reduction *r, attend_error *err)
     if (spare)
         r->spare = spare;
     if (!list || !spare)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
-                                LL(capacity));
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
+                            LL(capacity));
     r->capacity = capacity;
     return ATTEND_OK;
 }
@@ -357,8 +357,8 @@ attend_status attendi_reduction_finish(const struct reduction *r, int64_t block,
     none.all_keys = r->call->keys.all;
     parts = malloc((size_t)(r->count + 1) * sizeof *parts);
     if (!parts)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
-                                LL(r->count));
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
+                            LL(r->count));
     for (int64_t x = 0; x < r->count; x++)
         if (r->list[x].seen[block])
             parts[count++] = block_partials(r, &r->list[x], block, 0, r->call->hq);

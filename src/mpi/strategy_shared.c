@@ -258,11 +258,10 @@ attend_status attendi_forward_shared(struct mpi_call *call, attend_error *err)
     struct communicator *const comm = &call->comm;
 
     if (!comm->shares_memory)
-        return attendi_mpi_fail(
-            err, ATTEND_EUNSUPPORTED,
-            "ATTEND_MPI_SHARED: the %d ranks are on several machines, or "
-            "ATTEND_MPI_SHARED=0 is in the environment",
-            comm->size);
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "ATTEND_MPI_SHARED: the %d ranks are on several machines, or "
+                            "ATTEND_MPI_SHARED=0 is in the environment",
+                            comm->size);
     TRY(attendi_shared_memory_reserve(comm->shared, comm, s.bytes, err));
     TRY(agree_on_schedule(&s, err));
     s.memory = comm->shared->memory;

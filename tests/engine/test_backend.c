@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "backend.h"
-#include "context.h"
+#include "core/backend.h"
+#include "core/context.h"
 
 enum { NB = 2, H = 3, NQ = 4, NK = 70, D = 8 };
 
@@ -59,7 +59,9 @@ static const struct backend device = {.name = "test",
                                       .memory = (attend_memory)1,
                                       .supports = supports,
                                       .plan = plan,
-                                      .run = run};
+                                      .forward = run,
+                                      .partials = run,
+                                      .inspect = run};
 
 static attend_context *device_context(void)
 {
@@ -72,7 +74,7 @@ static attend_context *device_context(void)
     return ctx;
 }
 
-/* Memory of the device: large enough for anything here, and not to be touched. */
+/* Memory of the device: large enough for any tensor here, and not to be touched. */
 static void *device_memory(void)
 {
     void *const memory =
@@ -83,14 +85,15 @@ static void *device_memory(void)
     return memory;
 }
 
+/* Inputs share memory; every output has its own. */
 static attend_io device_io(void *memory)
 {
     attend_io io = attend_io_default();
 
     io.q = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, D);
     io.k = io.v = attend_view_dense(memory, ATTEND_BF16, NB, H, NK, D);
-    io.out = attend_tensor_dense(memory, ATTEND_BF16, NB, H, NQ, D);
-    io.lse = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 1);
+    io.out = attend_tensor_dense(device_memory(), ATTEND_BF16, NB, H, NQ, D);
+    io.lse = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, 1);
     return io;
 }
 
@@ -119,12 +122,12 @@ TEST(forward_reads_nothing_of_the_device)
     attend_error err = {.message = ""};
 
     stats.columns = &column;
-    stats.rows = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 1);
-    stats.top_weights = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 4);
-    stats.top_keys = memory;
-    stats.class_mass = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 3);
+    stats.rows = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, 1);
+    stats.top_weights = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, 4);
+    stats.top_keys = device_memory();
+    stats.class_mass = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, 3);
     stats.classes = memory;
-    stats.summaries = memory;
+    stats.summaries = device_memory();
     io.stats = &stats;
     CHECK(attend_forward(ctx, &rule, &io, &err) == ATTEND_OK, "%s", err.message);
     CHECK(seen.supports == 1 && seen.plans == 1 && seen.runs == 1, "%d %d %d",
@@ -150,15 +153,15 @@ TEST(inspection_and_partials_go_the_same_way)
     second.q = io.q;
     second.k = io.k;
     second.lse = attend_view_dense(memory, ATTEND_F32, NB, H, NQ, 1);
-    second.column_mass = attend_tensor_dense(memory, ATTEND_F32, NB, H, 1, NK);
+    second.column_mass = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, 1, NK);
     second.probes = memory;
     second.probe_count = 5;
-    second.probe_weights = memory;
+    second.probe_weights = device_memory();
     CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
     CHECK(seen.runs == 1 && seen.problem.inspection, "no inspection pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
-    partials.data = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D + 2);
+    partials.data = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, D + 2);
     CHECK(attend_forward_partials(ctx, &rule, &io, &partials, &err) == ATTEND_OK, "%s",
           err.message);
     CHECK(seen.runs == 2 && seen.problem.shard, "no partials");

@@ -114,8 +114,8 @@ TEST(isa_by_environment)
     expect_isa(&options, options.isa);
     options.isa = NULL;
     setenv("ATTEND_ISA", "avx9000", 1);
-    expect_no_context(&options, ATTEND_EINVAL, "isa", "avx9000");
-    expect_no_context(NULL, ATTEND_EINVAL, "isa", "avx9000");
+    expect_no_context(&options, ATTEND_EINVAL, "ATTEND_ISA", "avx9000");
+    expect_no_context(NULL, ATTEND_EINVAL, "ATTEND_ISA", "avx9000");
     unsetenv("ATTEND_ISA");
 }
 

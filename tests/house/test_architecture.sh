@@ -15,9 +15,9 @@ files() {
         sed 's,^\./,,' | sort)
 }
 
-# base <- core <- {cpu, cuda} <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
-# python, bench}; the last group sees the public headers only, bench also the stopwatch in
-# tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
+# base <- core <- cpu <- ref <- cpu/backend <- cuda <- api <- {theory, layer, mpi, io, lab, tools,
+# examples, python, bench}; the last group sees the public headers only, layer, mpi and lab also
+# base, bench also the stopwatch in tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
 # {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
 # experiments <- place, language <- sheets <- grade.
 includes() {
@@ -31,21 +31,22 @@ includes() {
             sees["src/core"] = "attend base core"
             sees["src/ref"] = "attend base core ref cpu"
             sees["src/cpu"] = "attend base core cpu"
-            sees["src/cuda"] = "attend base core cuda"
-            sees["src"] = "attend base core ref cpu cuda testing"
-            sees["src/testing"] = "attend"
+            sees["src/cpu/backend"] = "attend base core cpu ref"
+            sees["src/cuda"] = "attend base core cpu/backend cuda"
+            sees["src/api"] = "attend api base core ref cpu cuda"
+            sees["src/testing"] = "attend core cpu testing"
             sees["src/io"] = "attend io"
             sees["src/mpi"] = "attend base mpi"
             sees["src/theory"] = "attend theory"
-            sees["src/layer"] = "attend layer"
-            sees["src/lab/measure"] = "attend layer lab/measure"
+            sees["src/layer"] = "attend base layer"
+            sees["src/lab/measure"] = "attend base lab/measure"
             sees["src/lab/setups"] = "attend lab/measure lab/setups"
             sees["src/lab/figures"] = "lab/figures"
             sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["src/lab/language"] = "lab/language"
             sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
             sees["src/lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
-            sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
+            sees["src/lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             sees["src/lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
@@ -68,11 +69,13 @@ includes() {
             n = split($1, dir, "/")
             where = dir[1] ~ /^(src|tools|python|web)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (where == "src/lab") where = where "/" dir[3]
+            if (where == "src/cpu" && dir[3] == "backend") where = "src/cpu/backend"
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
             split($2, part, "/")
             if (part[1] == "sys" || part[1] == "Random123") next
             if (part[1] == "lab") part[1] = part[1] "/" part[2]
+            if (part[1] == "cpu" && part[2] == "backend" && where == "src/cuda") part[1] = "cpu/backend"
             if (!index(" " sees[where] " ", " " part[1] " "))
                 print $1 ": " where " must not include " $2
         }'

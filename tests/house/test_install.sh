@@ -46,11 +46,90 @@ wrong_version() {
     ! cmake -S "$tmp" -B "$tmp/wrong" -DCMAKE_PREFIX_PATH="$usr"
 }
 
+wrong_component() {
+    mkdir -p "$tmp/component"
+    sed 's/theory layer)/telepathy)/' "$root/tests/consumer/CMakeLists.txt" >"$tmp/component/CMakeLists.txt"
+    cp "$root"/tests/consumer/*.c "$tmp/component"
+    ! cmake -S "$tmp/component" -B "$tmp/component/build" -DCMAKE_PREFIX_PATH="$usr" >"$tmp/said" 2>&1 &&
+        tr -s ' \n' ' ' <"$tmp/said" | grep -q 'no component telepathy'
+}
+
 # By the Makefile, PREFIX goes to the build that is then installed.
 passes_prefix() {
     make -n -C "$root" install PREFIX=/some/where >"$tmp/recipe" &&
         grep -q 'build\.sh .*-DCMAKE_INSTALL_PREFIX=./some/where' "$tmp/recipe" &&
         grep -q 'cmake --install' "$tmp/recipe"
+}
+
+# installs_packages: nothing is there but the shell, the user is root, and apt-get tells.
+installs_packages() {
+    mkdir -p "$tmp/bare"
+    for tool in sh dirname sed tr uname mktemp rm cat; do
+        ln -sf "$(command -v $tool)" "$tmp/bare/$tool"
+    done
+    printf '#!/bin/sh\necho 0\n' >"$tmp/bare/id"
+    printf '#!/bin/sh\necho "apt-get $*" >>"%s"\n' "$tmp/apt" >"$tmp/bare/apt-get"
+    chmod +x "$tmp/bare/id" "$tmp/bare/apt-get"
+    rm -f "$tmp/apt"
+    # shellcheck disable=SC2086 # an option, or nothing
+    PATH=$tmp/bare "$tmp/bare/sh" "$root/scripts/setup.sh" $1 run >"$tmp/said" 2>&1
+    [ -s "$tmp/apt" ]
+}
+
+names_packages() { ! installs_packages -n && grep -q 'missing: .*cmake' "$tmp/said"; }
+
+# By the Makefile, neither target lets setup.sh install.
+asks_for_nothing() {
+    for target in install uninstall; do
+        make -n -C "$root" $target | grep setup || return
+    done | sort -u | grep -vx 'scripts/setup.sh -n run'
+}
+
+# declared HEADER...: the functions that headers declare, a name in each line.
+declared() {
+    cat "$@" | sed -nE '/^(ATTEND_API|static inline)/{:more
+/\(/!{N
+b more
+}
+s/\(.*//
+s/.*[^a-z0-9_]//p
+}' | sort -u
+}
+
+# page_differs PAGE HEADER...: functions that the page names and the headers do not, or the
+# other way.  A name with * stands for all that begin so.
+page_differs() {
+    page=$1
+    shift
+    declared "$@" >"$tmp/declared"
+    sed -nE '/^\.(Nm|Fn|It Fn) /{s/ , Fn /\n/g; s/^\.(Nm|Fn|It Fn) //; p;}' "$page" | awk '{ print $1 }' |
+        grep '^attend_' | sort -u >"$tmp/named"
+    sed 's/\*/.*/; s/.*/^&$/' "$tmp/named" >"$tmp/patterns"
+    grep -vEf "$tmp/patterns" "$tmp/declared" | sed 's/$/: not on the page/'
+    while read -r function; do
+        grep -qE "^$(echo "$function" | sed 's/\*/.*/')\$" "$tmp/declared" || echo "$function: in no header"
+    done <"$tmp/named"
+    while read -r function; do
+        [ -s "$usr/share/man/man3/$function.3" ] || echo "$function: no page of this name"
+    done <"$tmp/declared"
+}
+
+# dead_links DIR: links of installed documents to files that are not there.
+dead_links() {
+    find "$1" -name '*.md' | while read -r file; do
+        grep -ohE '\]\([^)# ]+' "$file" | sed 's/^](//' | grep -v '^http' | sort -u | while read -r link; do
+            [ -e "$(dirname "$file")/$link" ] || echo "$file: $link"
+        done
+    done
+}
+
+# missing_documents DIR HEADER...: documents that headers name and DIR lacks.
+missing_documents() {
+    dir=$1
+    shift
+    grep -ohE '(docs|examples)/[A-Za-z_-]+\.(md|c)' "$@" | sort -u | while read -r file; do
+        [ -s "$dir/$file" ] || echo "$file: not in $dir"
+    done
 }
 
 # undescribed FILE PREFIX: options in the commands' own help that FILE leaves out.
@@ -68,7 +147,8 @@ pc_dir=$libdir/pkgconfig
 for file in bin/attend include/attend/attend.h include/attend/stats.h include/attend/theory.h include/attend/layer.h \
     share/man/man1/attend.1 share/man/man3/attend.3 share/man/man3/attend_theory.3 \
     share/man/man3/attend_layer.3 \
-    share/bash-completion/completions/attend share/doc/attend/LICENSE; do
+    share/bash-completion/completions/attend share/doc/attend/LICENSE share/doc/attend/CHANGELOG.md \
+    share/doc/attend/docs/NUMERICS.md share/doc/attend/examples/simple.c; do
     succeeds "installs $file" test -s "$usr/$file"
 done
 succeeds "the command runs from anywhere with an empty environment" \
@@ -83,6 +163,7 @@ succeeds "find_package, static" by_cmake attend_static
 succeeds "find_package, static: needs no libattend.so" sh -c \
     "! ldd '$tmp/consumer/attend_static' | grep libattend"
 succeeds "find_package refuses another version" wrong_version
+succeeds "find_package names a component that there is not" wrong_component
 succeeds "pkg-config, shared" by_pkg_config "$tmp/pc_shared" "" ""
 succeeds "pkg-config, shared: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_shared"
 succeeds "pkg-config, static" by_pkg_config "$tmp/pc_static" -static --static
@@ -118,9 +199,35 @@ caught "an option without description" 'no --window-left' undescribed "$tmp/atte
 succeeds "the completion loads" bash -c \
     ". '$completion' && complete -p attend"
 
+headers=$root/include/attend
+man3=$usr/share/man/man3
+silent "attend(3) has the functions of its headers" page_differs "$man3/attend.3" "$headers/attend.h" "$headers/stats.h"
+silent "attend_layer(3) has the functions of its header" page_differs "$man3/attend_layer.3" "$headers/layer.h"
+silent "attend_theory(3) has the functions of its header" page_differs "$man3/attend_theory.3" "$headers/theory.h"
+silent "attend_mpi(3) has the functions of its headers" page_differs "$root/docs/man/attend_mpi.3" \
+    "$headers/mpi.h" "$headers/mpi_dist.h"
+sed '/attend_forward_workspace/d' "$man3/attend.3" >"$tmp/less.3"
+caught "a page that lacks a function" 'attend_forward_workspace: not on the page' page_differs "$tmp/less.3" \
+    "$headers/attend.h" "$headers/stats.h"
+printf '.Nm attend_backward\n' | cat "$man3/attend.3" - >"$tmp/more.3"
+caught "a page of a function that there is not" 'attend_backward: in no header' page_differs "$tmp/more.3" \
+    "$headers/attend.h" "$headers/stats.h"
+succeeds "man attend_forward is attend(3)" grep -qx '.so man3/attend.3' "$man3/attend_forward.3"
+doc=$usr/share/doc/attend
+silent "links of installed documents lead somewhere" dead_links "$doc"
+mkdir -p "$tmp/dead" && printf '[x](NOWHERE.md) [y](https://example.org)\n' >"$tmp/dead/a.md"
+caught "a dead link" 'a.md: NOWHERE.md' dead_links "$tmp/dead"
+silent "documents that headers name are installed" missing_documents "$doc" "$headers"/*.h
+printf '/* docs/SECRETS.md */\n' >"$tmp/dead/a.h"
+caught "a document that is not installed" 'docs/SECRETS.md' missing_documents "$doc" "$tmp/dead/a.h"
+silent "no empty folder is installed" find "$dest" -type d -empty
+
 caught "an installation left behind" bin/attend left_behind "$dest"
 succeeds "make uninstall from DESTDIR" make_as_built uninstall
 silent "uninstall leaves nothing" left_behind "$dest"
 
 succeeds "make install hands PREFIX to the build" passes_prefix
+silent "make install and uninstall install no packages" asks_for_nothing
+succeeds "setup.sh installs packages for root" installs_packages ""
+succeeds "setup.sh -n names them and installs none" names_packages
 finish

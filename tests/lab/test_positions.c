@@ -166,7 +166,7 @@ TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
     CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) ==
               ATTEND_EUNSUPPORTED,
           "%s", err.message);
-    CHECK(strstr(err.message, "self: byte ") != NULL, "%s", err.message);
+    CHECK(strstr(err.message, "self has byte ") != NULL, "%s", err.message);
 }
 
 /* The engine refuses after the projections are made: memory must not leak then. */

@@ -64,7 +64,7 @@ TEST_ON_SETS(alone_or_together, ctx, 2)
             for (int other = 0; other < ASK_OUTPUTS; other++)
                 if (other != at)
                     ask_output(&a.want, other)->data = NULL;
-            a.want.probes = at == ASK_OUTPUTS ? all.probes : NULL;
+            a.want.probe_count = at == ASK_OUTPUTS ? all.probe_count : 0;
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%s alone",
                   output_names[at]);
             a.want = all;
@@ -394,7 +394,7 @@ TEST(errors_name_the_field)
     ask_everything(&a, 10);
     ask_poison(&a);
     const attend_inspection sound = a.want;
-    REFUSES("q.size[2] (-3) is out of range", a.want.q.size[2] = -3);
+    REFUSES("q.size[2] (-3) is outside 0..1099511627776", a.want.q.size[2] = -3);
     REFUSES("q.dtype (bool) is not a floating dtype", a.want.q.dtype = ATTEND_BOOL);
     REFUSES("k.dtype (f16) differs from q.dtype (f32)", a.want.k.dtype = ATTEND_F16);
     REFUSES("k.size[0] (nb, 3) differs from q's (2)", a.want.k.size[0] = 3);
@@ -446,7 +446,8 @@ TEST(errors_of_pointers_and_probes)
     probes[2].i = 0;
     REFUSES("probes[2].j (65) is outside 0..64", probes[2].j = 65);
     probes[2].j = 0;
-    REFUSES("probe_weights is NULL", a.want.probe_weights = NULL);
+    REFUSES("probe_weights is NULL, but probe_count is 3", a.want.probe_weights = NULL);
+    REFUSES("probes is NULL, but probe_count is 3", a.want.probes = NULL);
     REFUSES("lse.data is NULL", a.want.lse.data = NULL);
     REFUSES("k.data is NULL", a.want.k.data = NULL);
     REFUSES("window_left (-2) is below -1", rule.window_left = -2);

@@ -9,19 +9,8 @@
 
 #include <stdbool.h>
 
+#include "core/merge.h"
 #include "cpu/dispatch/kernels.h"
-
-struct merge {
-    const attend_part *parts;
-    int64_t count;
-    attend_tensor out, lse; /* lse.data NULL: not wanted */
-    int64_t rows;           /* nb * hq * nq; 0: nothing to write */
-};
-
-/* The only place that validates.  `lse` may be NULL. */
-attend_status attendi_merge_init(struct merge *m, const attend_part *parts, int64_t count,
-                                 const attend_tensor *out, const attend_tensor *lse,
-                                 attend_error *err);
 
 /* Bytes of a row that are read and written. */
 int64_t attendi_merge_row_bytes(const struct merge *m);

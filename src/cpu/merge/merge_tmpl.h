@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: what core/merge_rows.h leaves to vectors, in double.  Products and sums
+ * Not a header: what cpu/merge/merge_rows.h leaves to vectors, in double.  Products and sums
  * are not fused: sets that cannot fuse get the same bits.
  */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cuda/cuda_open.h"
 #include "cuda/host/images.h"
 #include "cuda/sm80/sm80.h"
 #include "cuda/sm90/sm90.h"
@@ -24,7 +25,7 @@ static const enum module_name module_of[KERNEL_COUNT] = {
 
 static const unsigned char *const images[MODULE_COUNT] = {
 #define MODULE(name) [MODULE_##name] = attendi_cuda_##name,
-    ALL_MODULES
+#include "cuda/modules.inc"
 #undef MODULE
 };
 

@@ -38,9 +38,6 @@ attend_status attendi_cuda_open(struct cuda_device **device, const char *name,
 /* Waits for queued work.  NULL is allowed. */
 void attendi_cuda_close(struct cuda_device *device, const struct allocator *allocator);
 
-/* A text that lists the GPUs, or says why there is none. */
-void attendi_cuda_describe(char *text, size_t size);
-
 /*
  * Grows `memory` to at least `size` bytes, and waits for the stream first; its contents
  * are lost.  Does nothing if it is large enough.  On failure `memory` is empty.

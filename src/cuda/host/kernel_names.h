@@ -6,30 +6,11 @@
 #ifndef ATTEND_CUDA_KERNEL_NAMES_H
 #define ATTEND_CUDA_KERNEL_NAMES_H
 
-/* Those from MODULE_sm80_prefill on are for order FAST, from MODULE_sm90_prefill on of
- * Hopper alone. */
-#define ALL_MODULES                                                                      \
-    MODULE(forward_general)                                                              \
-    MODULE(stats)                                                                        \
-    MODULE(inspect)                                                                      \
-    MODULE(merge_parts)                                                                  \
-    MODULE(sums)                                                                         \
-    MODULE(sm80_prefill)                                                                 \
-    MODULE(sm80_rules)                                                                   \
-    MODULE(sm80_decode)                                                                  \
-    MODULE(sm90_prefill)                                                                 \
-    MODULE(sm90_masked)                                                                  \
-    MODULE(sm90_score_mod)                                                               \
-    MODULE(sm90_stats)                                                                   \
-    MODULE(sm90_nonfinite)                                                               \
-    MODULE(sm90_decode)                                                                  \
-    MODULE(sm90_columns)
-
 enum module_name {
 #define MODULE(name) MODULE_##name,
-    ALL_MODULES
+#include "cuda/modules.inc"
 #undef MODULE
-        MODULE_COUNT
+    MODULE_COUNT
 };
 
 #define KERNEL_TYPES(module, name)                                                       \

@@ -9,7 +9,7 @@
 #include "lab/design/design_head.h"
 #include "lab/design/design_verify.h"
 #include "lab/measure/frames.h"
-#include "layer/refuse.h"
+#include "base/error.h"
 
 void lab_design_free(struct lab_design *design)
 {
@@ -87,7 +87,7 @@ static attend_status predict(const struct lab_design_request *request,
     if (failed) {
         free(room);
         prediction->mean = NULL;
-        return attendi_layer_refuse(
+        return attendi_fail(
             err, ATTEND_EINVAL,
             "the noise of the scores is too large to predict, or memory is "
             "short");
@@ -193,7 +193,7 @@ static attend_status add_quiet_rows(const struct lab_design_request *request,
     double leak = 0, largest = 0;
 
     if (!measured)
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
     const attend_status status =
         lab_design_measure(request, design, measured, &leak, err);
     for (int h = 0; h < design->heads; h++)
@@ -253,7 +253,7 @@ static attend_status add_rows(const struct lab_design_request *request,
 {
     design->queries = calloc((size_t)(design->heads * request->d), sizeof(double));
     if (!design->queries)
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
     design->scale = heads[0].beta / request->tau;
     design->method = heads[0].method;
     for (int h = 0; h < design->heads; h++) {

@@ -8,7 +8,7 @@
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "layer/matrix.h"
-#include "layer/refuse.h"
+#include "base/error.h"
 
 /* More keys than this are not inverted: n^3 / 3 operations. */
 enum { EVERY_KEY_MAX = 2048 };
@@ -219,14 +219,13 @@ static attend_status choose_beta(const struct lab_design_request *r,
         return ATTEND_OK;
     }
     if (rival >= 0 && parts->u_score[rival] >= 1 - 1e-9)
-        return attendi_layer_refuse(
-            err, ATTEND_EINVAL,
-            "key %lld scores %.6g times as high as the items for every "
-            "query of their span: no scale gives a leak of %g",
-            (long long)rival, parts->u_score[rival], r->eps);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "key %lld scores %.6g times as high as the items for every "
+                            "query of their span: no scale gives a leak of %g",
+                            (long long)rival, parts->u_score[rival], r->eps);
     head->beta = beta_needed(r, head, parts);
     if (head->beta > BETA_MAX)
-        return attendi_layer_refuse(
+        return attendi_fail(
             err, ATTEND_EINVAL,
             "key %lld is so close to the items (%.9g of their score) that a "
             "leak of %g needs scores above %g",
@@ -242,7 +241,7 @@ static attend_status fill_head(const struct lab_design_request *r, const double 
     if (factor)
         solve_every_key(r, factor, head, parts);
     else if (solve_items(r, head, parts))
-        return attendi_layer_refuse(
+        return attendi_fail(
             err, ATTEND_EINVAL,
             "the keys of the items are linearly dependent (%d items, %lld "
             "dimensions): no "
@@ -269,7 +268,7 @@ attend_status lab_design_head_open(const struct lab_design_request *request,
     head->query = calloc((size_t)(request->d + request->n), sizeof *head->query);
     if (!head->query || parts_open(request, count, &parts)) {
         lab_design_head_close(head);
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
     }
     head->score = head->query + request->d;
     const attend_status status = fill_head(request, factor, head, &parts, err);

@@ -8,7 +8,7 @@
 #include "lab/measure/frames.h"
 #include "lab/measure/forward.h"
 #include "lab/measure/trials.h"
-#include "layer/refuse.h"
+#include "base/error.h"
 
 /* ---- without noise -------------------------------------------------------- */
 
@@ -36,13 +36,13 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     struct lab_session session = request->session;
 
     if (!weights)
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
     attend_context *const ctx = lab_context(&session);
     const struct lab_problem problem =
         problem_of(request, design, request->keys, weights);
     const attend_status status =
         ctx ? lab_forward(ctx, &problem, err)
-            : attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
+            : attendi_fail(err, ATTEND_ENOMEM, "%s", session.error);
     *leak = 0;
     for (int64_t x = 0; x < n * design->heads && status == ATTEND_OK; x++)
         coefficient[x % n] += weights[x] / design->heads;
@@ -172,7 +172,7 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
     if (lab_measure_trials(&session, &plan, moments))
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
+        return attendi_fail(err, ATTEND_ENOMEM, "%s", session.error);
     noise->done = moments[LEAK].count;
     noise->leak = lab_estimate_mean_within(&moments[LEAK], 0, 1);
     noise->mse = lab_estimate_square(&moments[MSE], 0, 2);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer/refuse.h"
+#include "base/error.h"
+#include "base/half.h"
 
 static attend_view view_of(const void *data, attend_dtype dtype, int64_t nb, int64_t rows,
                            int64_t columns)
@@ -83,7 +84,7 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
     int32_t *const classes = problem->rest ? rest_classes(problem) : NULL;
 
     if (problem->rest && !classes)
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
     const attend_status status = forward(ctx, problem, classes, err);
     free(classes);
     return status;
@@ -91,30 +92,11 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
 
 /* ---- other dtypes ------------------------------------------------------ */
 
-/* Round to nearest, ties to even; finite numbers only. */
-static uint16_t bf16_of(double value)
-{
-    const float narrow = (float)value;
-    uint32_t bits;
-
-    memcpy(&bits, &narrow, sizeof bits);
-    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-static double of_bf16(uint16_t value)
-{
-    const uint32_t bits = (uint32_t)value << 16;
-    float wide;
-
-    memcpy(&wide, &bits, sizeof wide);
-    return (double)wide;
-}
-
 static void narrow(attend_dtype dtype, const double *from, void *to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (dtype == ATTEND_BF16)
-            ((uint16_t *)to)[i] = bf16_of(from[i]);
+            ((uint16_t *)to)[i] = attendi_f32_to_bf16((float)from[i]);
         else
             ((float *)to)[i] = (float)from[i];
 }
@@ -122,8 +104,9 @@ static void narrow(attend_dtype dtype, const double *from, void *to, int64_t n)
 static void widen(attend_dtype dtype, const void *from, double *to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = dtype == ATTEND_BF16 ? of_bf16(((const uint16_t *)from)[i])
-                                     : (double)((const float *)from)[i];
+        to[i] = dtype == ATTEND_BF16
+                    ? (double)attendi_bf16_to_f32(((const uint16_t *)from)[i])
+                    : (double)((const float *)from)[i];
 }
 
 attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/struct_size.h"
 #include "mpi/comm/shared_memory.h"
 #include "mpi/comm/wait.h"
 
@@ -73,7 +74,7 @@ static attend_status make_duplicate(struct communicator *comm, MPI_Comm user_com
         malloc(sizeof *cached + numbers * sizeof *cached->allgather_buffer +
                size * sizeof(bool));
     if (!cached)
-        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", comm->size);
+        attendi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", comm->size);
     const attend_status status =
         attendi_comm_agree(comm, cached ? ATTEND_OK : ATTEND_ENOMEM, err);
     if (status != ATTEND_OK) {
@@ -97,7 +98,7 @@ static attend_status find_duplicate(struct communicator *comm, MPI_Comm user_com
 
     TRY_MPI(MPI_Comm_test_inter(user_comm, &is_inter));
     if (is_inter)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "comm is an intercommunicator");
+        return attendi_fail(err, ATTEND_EINVAL, "comm is an intercommunicator");
     TRY_MPI(MPI_Comm_get_attr(user_comm, attribute_key(), &cached, &found));
     if (!found)
         TRY(make_duplicate(comm, user_comm, &cached, err));
@@ -126,6 +127,16 @@ static int64_t message_bytes(void)
                                               : MESSAGE_BYTES;
 }
 
+attend_status attendi_dist_read(const attend_mpi_dist *given, attend_mpi_dist *own,
+                                attend_error *err)
+{
+    static const size_t size[] = {sizeof *own};
+    static const struct struct_sizes sizes = {"dist", ARRAY_LEN(size), size};
+
+    *own = attend_mpi_dist_default();
+    return given ? attendi_struct_read(&sizes, given, own, err) : ATTEND_OK;
+}
+
 attend_status attendi_comm_open(struct communicator *comm, MPI_Comm user_comm,
                                 const attend_mpi_dist *dist, attend_error *err)
 {
@@ -136,13 +147,13 @@ attend_status attendi_comm_open(struct communicator *comm, MPI_Comm user_comm,
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     if (!initialized || finalized)
-        return attendi_mpi_fail(err, ATTEND_ECOMM, "MPI is not initialized");
+        return attendi_fail(err, ATTEND_ECOMM, "MPI is not initialized");
     if (user_comm == MPI_COMM_NULL)
-        return attendi_mpi_fail(err, ATTEND_EINVAL, "comm is MPI_COMM_NULL");
+        return attendi_fail(err, ATTEND_EINVAL, "comm is MPI_COMM_NULL");
     comm->start = MPI_Wtime();
     TRY(find_duplicate(comm, user_comm, err));
-    if (dist && dist->struct_size == sizeof *dist)
-        comm->dist = *dist;
+    if (attendi_dist_read(dist, &comm->dist, NULL) != ATTEND_OK)
+        comm->dist = attend_mpi_dist_default();
     return ATTEND_OK;
 }
 
@@ -167,7 +178,7 @@ static attend_status broadcast_error(struct communicator *comm, int rank,
     if (comm->rank == rank)
         shared = *own;
     TRY_MPI(attendi_broadcast(&shared, sizeof shared, MPI_BYTE, rank, comm->mpi));
-    return attendi_mpi_fail(err, shared.status, "rank %d: %.230s", rank, shared.message);
+    return attendi_fail(err, shared.status, "rank %d: %.230s", rank, shared.message);
 }
 
 attend_status attendi_comm_agree(struct communicator *comm, attend_status status,
@@ -251,8 +262,8 @@ void *attendi_mpi_alloc(struct communicator *comm, int64_t count, size_t size,
     char *const memory = whole ? aligned_alloc(HEADER_BYTES, whole) : NULL;
 
     if (!memory) {
-        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld elements of %zu bytes",
-                         LL(count), size);
+        attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld elements of %zu bytes",
+                     LL(count), size);
         return NULL;
     }
     memcpy(memory, &whole, sizeof whole);

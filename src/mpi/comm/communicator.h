@@ -38,6 +38,10 @@ struct communicator {
     struct shared_memory *shared; /* kept for the next call */
 };
 
+/* Copies the caller's struct; `given` may be NULL. */
+attend_status attendi_dist_read(const attend_mpi_dist *given, attend_mpi_dist *own,
+                                attend_error *err);
+
 /*
  * Finds the duplicate of `user_comm`, or makes it on the first call and caches it as an
  * attribute.  Returns the same status on all ranks.

@@ -71,9 +71,8 @@ static attend_status name_difference(const struct argument *a, int rank,
 
     format_value(a, value, here);
     format_value(a, first, there);
-    return attendi_mpi_fail(err, ATTEND_EINVAL,
-                            "rank %d: %s (%s) differs from rank 0's (%s)", rank, a->name,
-                            here, there);
+    return attendi_fail(err, ATTEND_EINVAL, "rank %d: %s (%s) differs from rank 0's (%s)",
+                        rank, a->name, here, there);
 }
 
 attend_status attendi_arguments_compare(struct communicator *comm,

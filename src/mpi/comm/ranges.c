@@ -106,9 +106,9 @@ static attend_status check_cover(const struct ranges *r, const struct allgather 
         const attend_mpi_range range = s->sorted[x];
 
         if (range.count > 0 && range.first != next)
-            return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.%s: row %lld of %lld is %s",
-                                    name, LL(min_i64(next, range.first)), LL(r->all),
-                                    range.first > next ? "in no range" : "in two ranges");
+            return attendi_fail(err, ATTEND_EINVAL, "dist.%s: row %lld of %lld is %s",
+                                name, LL(min_i64(next, range.first)), LL(r->all),
+                                range.first > next ? "in no range" : "in two ranges");
         next += range.count;
     }
     return ATTEND_OK;
@@ -127,10 +127,10 @@ static attend_status make_table(struct ranges *r, struct allgather *s,
     for (int rank = 0; rank < comm->size; rank++) {
         if (of_rank[2 * rank] > RANGES_MAX - s->count ||
             of_rank[2 * rank + 1] > ROWS_MAX - rows)
-            return attendi_mpi_fail(err, ATTEND_EINVAL,
-                                    "all ranks together have more than %lld ranges or "
-                                    "%lld rows",
-                                    LL(RANGES_MAX), LL(ROWS_MAX));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "all ranks together have more than %lld ranges or "
+                                "%lld rows",
+                                LL(RANGES_MAX), LL(ROWS_MAX));
         s->count += of_rank[2 * rank];
         rows += of_rank[2 * rank + 1];
     }

@@ -177,9 +177,9 @@ attend_status attendi_redistribute(struct communicator *comm, const struct range
     if (comm->size == 1)
         return ATTEND_OK;
     if (x.row_bytes > INT32_MAX)
-        return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
-                                "a row of all batches and heads has %lld bytes",
-                                LL(x.row_bytes));
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "a row of all batches and heads has %lld bytes",
+                            LL(x.row_bytes));
     x.send_buffer = attendi_mpi_alloc(comm, rows, (size_t)x.row_bytes, err);
     x.receive_buffer = attendi_mpi_alloc(comm, rows, (size_t)x.row_bytes, err);
     status = attendi_comm_agree(

@@ -53,8 +53,8 @@ int attendi_comm_shares_memory(MPI_Comm comm, bool *shares_memory)
 
 static attend_status fail(attend_error *err, const char *what, int64_t bytes, int reason)
 {
-    return attendi_mpi_fail(err, ATTEND_ENOMEM, "shared memory of %lld bytes: %s: %s",
-                            LL(bytes), what, strerror(reason));
+    return attendi_fail(err, ATTEND_ENOMEM, "shared memory of %lld bytes: %s: %s",
+                        LL(bytes), what, strerror(reason));
 }
 
 /*

@@ -5,56 +5,74 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
-static void add(struct operands *all, const char *name, bool is_output, const void *data,
-                size_t element, const int64_t size[4], const int64_t stride[4])
+static uintptr_t address_at(const void *data, int64_t elements, int shift)
 {
-    uintptr_t low = (uintptr_t)data, high = low + element - 1;
+    return (uintptr_t)data + ((uintptr_t)elements << shift);
+}
 
-    for (int a = 0; size && a < 4; a++) {
-        const uintptr_t reach = (uintptr_t)((size[a] - 1) * stride[a]) * element;
+static void add(struct operands *all, const char *name, bool is_output, const void *data,
+                attend_dtype dtype, const int64_t size[4], const int64_t stride[4])
+{
+    const int shift = attendi_dtype_shift(dtype);
+    const size_t element = (size_t)1 << shift;
+    int64_t low = 0, high = 0;
+
+    for (int a = 0; a < 4; a++) {
+        const int64_t reach = (size[a] - 1) * stride[a];
 
         if (size[a] == 0)
             return;
-        low += stride[a] < 0 ? reach : 0;
-        high += stride[a] < 0 ? 0 : reach;
+        low += min_i64(reach, 0);
+        high += max_i64(reach, 0);
     }
-    all->at[all->count++] = (struct operand){.name = name,
-                                             .is_output = is_output,
-                                             .data = (uintptr_t)data,
-                                             .low = low,
-                                             .high = high,
-                                             .element = element,
-                                             .size = size,
-                                             .stride = stride};
+    all->at[all->count++] =
+        (struct operand){.name = name,
+                         .is_output = is_output,
+                         .data = (uintptr_t)data,
+                         .low = address_at(data, low, shift),
+                         .high = address_at(data, high, shift) + element - 1,
+                         .element = element,
+                         .size = size,
+                         .stride = stride};
 }
 
 void attendi_add_input(struct operands *all, const char *name, const attend_view *view)
 {
     if (view->data)
-        add(all, name, false, view->data, attend_dtype_size(view->dtype), view->size,
-            view->stride);
+        add(all, name, false, view->data, view->dtype, view->size, view->stride);
 }
 
 void attendi_add_output(struct operands *all, const char *name,
                         const attend_tensor *tensor)
 {
     if (tensor->data)
-        add(all, name, true, tensor->data, attend_dtype_size(tensor->dtype), tensor->size,
-            tensor->stride);
+        add(all, name, true, tensor->data, tensor->dtype, tensor->size, tensor->stride);
+}
+
+static void add_bytes_of(struct operands *all, const char *name, bool is_output,
+                         const void *data, int64_t count, size_t element)
+{
+    const size_t bytes = (size_t)count * element;
+
+    if (data && count > 0)
+        all->at[all->count++] = (struct operand){.name = name,
+                                                 .is_output = is_output,
+                                                 .data = (uintptr_t)data,
+                                                 .low = (uintptr_t)data,
+                                                 .high = (uintptr_t)data + bytes - 1,
+                                                 .element = bytes};
 }
 
 void attendi_add_input_array(struct operands *all, const char *name, const void *data,
                              int64_t count, size_t element)
 {
-    if (data && count > 0)
-        add(all, name, false, data, (size_t)count * element, NULL, NULL);
+    add_bytes_of(all, name, false, data, count, element);
 }
 
 void attendi_add_output_array(struct operands *all, const char *name, const void *data,
                               int64_t count, size_t element)
 {
-    if (data && count > 0)
-        add(all, name, true, data, (size_t)count * element, NULL, NULL);
+    add_bytes_of(all, name, true, data, count, element);
 }
 
 /* ---- overlap --------------------------------------------------------------- */

@@ -207,6 +207,19 @@ static attend_status check_causal(const struct problem *p, const attend_rule *ru
     return ATTEND_OK;
 }
 
+/* The arrays have elements of 8 bytes. */
+static attend_status check_arrays(const attend_rule *rule, attend_error *err)
+{
+    if ((((uintptr_t)rule->causal_offset | (uintptr_t)rule->key_lengths |
+          (uintptr_t)rule->alibi | (uintptr_t)rule->sinks) &
+         7) == 0)
+        return ATTEND_OK;
+    TRY(attendi_array_check("causal_offset", rule->causal_offset, 8, err));
+    TRY(attendi_array_check("key_lengths", rule->key_lengths, 8, err));
+    TRY(attendi_array_check("alibi", rule->alibi, 8, err));
+    return attendi_array_check("sinks", rule->sinks, 8, err);
+}
+
 static attend_status check_rule(struct problem *p, const attend_rule *rule,
                                 attend_error *err)
 {
@@ -222,12 +235,7 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
                             LL(rule->first_query), LL(-POSITION_MAX), LL(POSITION_MAX));
     TRY(check_window("window_left", rule->window_left, err));
     TRY(check_window("window_right", rule->window_right, err));
-    TRY(attendi_array_check("causal_offset", rule->causal_offset,
-                            sizeof *rule->causal_offset, err));
-    TRY(attendi_array_check("key_lengths", rule->key_lengths, sizeof *rule->key_lengths,
-                            err));
-    TRY(attendi_array_check("alibi", rule->alibi, sizeof *rule->alibi, err));
-    TRY(attendi_array_check("sinks", rule->sinks, sizeof *rule->sinks, err));
+    TRY(check_arrays(rule, err));
     TRY(check_broadcast(p, "mask", &rule->mask, &p->mask, err));
     TRY(check_broadcast(p, "bias", &rule->bias, &p->bias, err));
     if (rule->mask.data && rule->mask.dtype != ATTEND_BOOL)
@@ -281,7 +289,8 @@ static attend_status check_memory(const struct problem *p, attend_error *err)
     attendi_add_output(&all, "lse", &p->lse);
     attendi_add_output(&all, "weights", &p->weights);
     attendi_add_output(&all, "partials.data", &p->records);
-    attendi_stats_add_operands(p, &all);
+    if (p->stats.needs)
+        attendi_stats_add_operands(p, &all);
     return attendi_operands_check(&all, err);
 }
 

@@ -15,7 +15,7 @@ PAGE = build/attend.html
 BUILD = @JOBS=$(JOBS) scripts/build.sh release
 CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 SETUP = scripts/setup.sh
-SOURCES = $(shell find bench examples include python src tests tools web/wasm web/node -name '*.[ch]' \
+SOURCES = $(shell find bench examples include lab python src tests tools web/wasm web/node -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
 # Not built on this machine, or not for it.
 UNTIDIED = tests/% python/% web/% src/cpu/isa/neon% src/cpu/isa/simd128% tools/bench/peak_bfmmla.c

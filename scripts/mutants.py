@@ -15,7 +15,7 @@ FOLDERS = {
     "mpi": (25, ["src/mpi/*", "src/mpi/comm/*"]),
     "cuda": (20, ["src/cuda/*", "src/cuda/*/*"]),
     "theory": (25, ["src/theory/*"]),
-    "lab": (35, ["src/lab/*/*"]),
+    "lab": (35, ["lab/*/*"]),
 }
 PER_FILE = 5
 SUFFIXES = {".c", ".h", ".cu", ".cuh"}

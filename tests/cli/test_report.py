@@ -194,7 +194,7 @@ class Report(Browser, CliTest):
     def test_a_question_has_its_parts(self):
         parts = QUESTION.findall(self.text)
         self.assertEqual(len(parts), len([i for i in self.page.ids if i[:2] == "q-"]))
-        source = os.path.join(os.path.dirname(TOUR), "..", "src", "lab", "report")
+        source = os.path.join(os.path.dirname(TOUR), "..", "lab", "report")
         with open(os.path.join(source, "questions.c"), encoding="utf-8") as file:
             declared = file.read().split(".id = ")[1:]
         for (number, part), said in zip(parts, declared):

@@ -19,7 +19,7 @@ KEYS = (
 SHARES = {"000": 16, "001": 24, "002": 25, "003": 15, "004": 19}
 VERDICTS = {"holds", "limit", "fails", "slip"}
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.join(HERE, "..", "..", "src", "lab", "sheets")
+SOURCE = os.path.join(HERE, "..", "..", "lab", "sheets")
 
 
 def refuse_constant(name):

@@ -39,16 +39,16 @@ includes() {
             sees["src/mpi"] = "attend base mpi"
             sees["src/theory"] = "attend theory"
             sees["src/layer"] = "attend base layer"
-            sees["src/lab/measure"] = "attend base lab/measure"
-            sees["src/lab/setups"] = "attend lab/measure lab/setups"
-            sees["src/lab/figures"] = "lab/figures"
-            sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
-            sees["src/lab/language"] = "lab/language"
-            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
-            sees["src/lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
-            sees["src/lab/design"] = "attend base theory layer lab/measure lab/design"
-            sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            sees["src/lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
+            sees["lab/measure"] = "attend base lab/measure"
+            sees["lab/setups"] = "attend lab/measure lab/setups"
+            sees["lab/figures"] = "lab/figures"
+            sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
+            sees["lab/language"] = "lab/language"
+            sees["lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
+            sees["lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
+            sees["lab/design"] = "attend base theory layer lab/measure lab/design"
+            sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi"
@@ -68,7 +68,7 @@ includes() {
         {
             n = split($1, dir, "/")
             where = dir[1] ~ /^(src|tools|python|web)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
-            if (where == "src/lab") where = where "/" dir[3]
+            if (where == "lab") where = where "/" dir[2]
             if (where == "src/cpu" && dir[3] == "backend") where = "src/cpu/backend"
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
@@ -93,7 +93,7 @@ include_places() {
 
 # Modules of the Python package are named by their place in it.
 unique_names() {
-    files "$1" | grep -v '^python/attend/' | sed 's,.*/,,' | grep -vx CMakeLists.txt | sort | uniq -d
+    files "$1" | grep -v '^python/attend/' | sed 's,.*/,,' | grep -vxE 'CMakeLists.txt|README.md' | sort | uniq -d
 }
 
 # Folders of more files than a reader can survey.
@@ -101,7 +101,7 @@ crowded() { files "$1" | sed 's,/*[^/]*$,,' | sort | uniq -c | awk '$1 > 30 { pr
 
 # A macro that says inline counts as the word.
 bare_inline() {
-    (cd "$1" && grep -rnE '\b(ALWAYS_INLINE|inline)\b' include src tools --include='*.[ch]' --include='*.inc') |
+    (cd "$1" && grep -rnE '\b(ALWAYS_INLINE|inline)\b' include src lab tools --include='*.[ch]' --include='*.inc') |
         grep -vE '\bstatic\b|:[[:space:]]*(\*|/\*|//|"|#(define|undef) ALWAYS_INLINE)'
 }
 
@@ -175,10 +175,10 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples" "$bad/python/core"
+mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples" "$bad/python/core"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "lab/measure/random.h"\n' >"$bad/src/theory/t.c"
-printf '#include "lab/report/findings.h"\n' >"$bad/src/lab/measure/m.c"
+printf '#include "lab/report/findings.h"\n' >"$bad/lab/measure/m.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
 printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples/e.c"
@@ -203,7 +203,7 @@ silent "includes point one way" includes "$root"
 caught "base reading core" 'src/base/a.c:1: src/base must not include core/problem.h' includes "$bad"
 caught "theory reading the laboratory" 'src/theory/t.c:1: src/theory must not include lab/' includes "$bad"
 caught "a measurement reading the report" \
-    'src/lab/measure/m.c:1: src/lab/measure must not include lab/report/findings.h' includes "$bad"
+    'lab/measure/m.c:1: lab/measure must not include lab/report/findings.h' includes "$bad"
 caught "a tool reading base" 'tools/b.c:1: tools must not include base/error.h' includes "$bad"
 caught "an example reading core" 'examples/e.c:2: ' includes "$bad"
 caught "the Python extension reading core" 'python/core/p.c:1: ' includes "$bad"

@@ -22,7 +22,7 @@ void page_json_text(const char *text);
 void page_json_number(double number);
 void page_json_whole(long long number);
 void page_json_truth(int truth);
-/* A text of what `write` writes of `from`: markup, as src/lab/figures/text.h makes it. */
+/* A text of what `write` writes of `from`: markup, as lab/figures/text.h makes it. */
 void page_json_markup(void (*write)(FILE *out, const char *from), const char *from);
 
 /* An object's entries. */

@@ -178,6 +178,8 @@ static void end_pass_note(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
+    s->values.data = pass->block->v;
+    s->finite = pass->block->finite;
     memcpy(s->note->whole, pass->sum, sizeof s->note->whole);
     for (int64_t r = 0; r < BR; r += VLEN)
         note_weights(s, pass->g, j0, a, e, r);

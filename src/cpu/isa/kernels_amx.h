@@ -27,7 +27,6 @@
 #include "cpu/amx/decode_amx.h"
 #include "cpu/decode/decode_tmpl.h"
 #include "cpu/item/forward_tmpl.h"
-/* Scores of the inspection pass come from products that write them in one piece. */
-#define NO_SECOND_PASS
+#include "cpu/stats/inspect_tmpl.h"
 
 #include "cpu/isa/kernels_table.h"

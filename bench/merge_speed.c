@@ -78,7 +78,7 @@ static void measure(attend_dtype dtype, int64_t count)
     for (int64_t n = 0; n < TURNS; n++) {
         const size_t next = (size_t)(n * count) * bytes % STORE_BYTES;
         const size_t away = (next + STORE_BYTES / 2) % STORE_BYTES;
-        bench_samples_add(&reads, bench_read_sample(store + away, READ_BYTES, 1));
+        bench_samples_add(&reads, bench_read_sample(store + away, READ_BYTES, 1, 0));
         bench_samples_add(&times, merge(dtype, bytes, n * count, count));
     }
     const double seconds = bench_samples_median(&times);

@@ -223,9 +223,9 @@ const struct bench_peak *bench_peak_find(const char *isa, attend_dtype dtype)
     return NULL;
 }
 
-static double work_for_a_while(const void *arg, int w)
+static double work_for_a_while(void *arg, int w)
 {
-    const struct bench_peak *const peak = arg;
+    const struct bench_peak *const peak = *(const struct bench_peak **)arg;
     const double end = tool_seconds() + 5e-3;
     double flops = 0;
 
@@ -239,5 +239,5 @@ static double work_for_a_while(const void *arg, int w)
 
 double bench_peak_sample(const struct bench_peak *peak, int threads)
 {
-    return bench_team_rate(threads, work_for_a_while, peak);
+    return bench_team_rate(threads, work_for_a_while, &peak);
 }

@@ -6,9 +6,12 @@
 #include <stddef.h>
 
 /*
- * Bytes per second at which `threads` threads read `bytes` bytes once, each its own
- * part.  `memory` is aligned to 64 bytes.
+ * Bytes per second at which `threads` threads read `bytes` bytes once, in one of the
+ * patterns.  `memory` is aligned to 64 bytes.
  */
-double bench_read_sample(const void *memory, size_t bytes, int threads);
+double bench_read_sample(const void *memory, size_t bytes, int threads, int pattern);
+
+/* The pattern that reads parts of `part` bytes of this memory fastest. */
+int bench_read_pattern(const void *memory, size_t bytes, size_t part, int threads);
 
 #endif

@@ -14,9 +14,6 @@
 
 enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3 };
 
-/* Read by each thread before a decode call: about a millisecond. */
-enum { READ_BYTES = 32 << 20, LINE_BYTES = 64 };
-
 /* At least; new threads may share a core until the system has placed them. */
 static const double warm_up_seconds = 20e-3;
 
@@ -37,7 +34,7 @@ struct run {
     const struct bench_peak *peak;
     int64_t calls, group; /* made so far; timed together */
     double best_peak;
-    int is_decode;
+    int is_decode, pattern;                    /* of reading */
     struct bench_samples times, reads, ratios; /* reads: one per time, or none */
 };
 
@@ -130,22 +127,18 @@ static void sample_peak(struct run *run)
 }
 
 /*
- * A read that the next call follows.  It is of memory half a rotation away: no call has
- * just left it in a cache, nor does the next find there what this leaves.
+ * A read that the next call follows, of as many bytes.  It is of the copy half a rotation
+ * away: no call has just left it in a cache, nor does the next find there what this
+ * leaves.
  */
 static double sample_read(const struct run *run)
 {
     const struct bench_input *const input = &run->input;
-    const int threads = attend_context_threads(run->ctx);
-    const size_t half = input->store_bytes / 2;
-    const size_t wanted = (size_t)threads * READ_BYTES;
-    const size_t bytes = wanted < half ? wanted : half;
-    const size_t next = (size_t)(run->calls % input->copies) * 2 * input->k_bytes;
-    const size_t away = (next + half) % input->store_bytes;
-    const size_t last = input->store_bytes - bytes;
-    const size_t start = (away < last ? away : last) / LINE_BYTES * LINE_BYTES;
+    const size_t copy = (size_t)((run->calls + input->copies / 2) % input->copies);
+    const size_t bytes = 2 * input->k_bytes;
 
-    return bench_read_sample(input->store + start, bytes, threads);
+    return bench_read_sample(input->store + copy * bytes, bytes,
+                             attend_context_threads(run->ctx), run->pattern);
 }
 
 static attend_status repeat(struct run *run, double seconds)
@@ -153,6 +146,10 @@ static attend_status repeat(struct run *run, double seconds)
     const double end = tool_seconds() + seconds;
 
     sample_peak(run);
+    if (run->is_decode)
+        run->pattern =
+            bench_read_pattern(run->input.store, run->input.store_bytes,
+                               2 * run->input.k_bytes, attend_context_threads(run->ctx));
     do {
         const double round_end = tool_seconds() + round_seconds;
         do {

@@ -429,6 +429,7 @@ static void decode_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,
     decode_multiply(s, g, j0, a, e);
     s->s = pass.s;
     transpose_scores(s, g, s->work, a, e);
+    prefill_row_max(s, g, a, e);
     s->note->j0 = -1;
     weigh_pass(s, &pass, &alone);
     s->words = words;

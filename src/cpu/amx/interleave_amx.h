@@ -12,6 +12,7 @@ struct pass {
     struct key_range at; /* its keys of the block */
     int edge;
     REAL *s;    /* products or scores, then weights in pairs */
+    int sums;   /* of statistics that go with the weights, 0: none */
     REAL scale; /* what makes scores of s */
     REAL base[BR], sum[BR], rescale[BR];
     uint32_t words[BC / 32][BR]; /* s->words of the tile and block */

@@ -141,7 +141,12 @@ static struct packed pack_block(const struct state *s, int x, int64_t j0, int64_
 }
 
 /* For `scores` alone, which read K from the first packed block. */
-static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
+static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     copy_keys(s, (uint16_t *)s->k, j0, a, e);
+}
+
+static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
+{
+    open_keys(s, j0, a, e);
 }

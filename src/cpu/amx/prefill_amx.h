@@ -67,7 +67,7 @@ static void begin_scores(struct state *s, struct pass *pass)
     const REAL scale = to_real(p->scale);
 
     if (scale > 0 && scale <= REAL_MAX && !pass->edge && p->softcap == 0 &&
-        !p->bias.data && !p->alibi && !pass->g->tally) {
+        !p->bias.data && !p->alibi && !wants(s, STATS_RAW | STATS_MAGNITUDE_NOISE)) {
         pass->scale = scale;
         for (int64_t r = 0; r < BR; r += VLEN)
             vec_store(s->row_max + r, vec_mul(vec_load(s->row_max + r), vec_set1(scale)));
@@ -79,6 +79,84 @@ static void begin_scores(struct state *s, struct pass *pass)
     }
 }
 
+/*
+ * The score of keys x .. x + PIECE - 1, those below e, to the k largest of each lane in
+ * which x is not negative.
+ */
+static ALWAYS_INLINE void sift_pieces(const REAL *products, vec scale, int64_t j0,
+                                      int64_t e, __m512i x, vec *top, vec *key,
+                                      const int k)
+{
+    const __m512i lane =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __mmask16 some = _mm512_cmpge_epi32_mask(x, _mm512_setzero_si512());
+
+    for (int i = 0; i < PIECE; i++, x = _mm512_add_epi32(x, _mm512_set1_epi32(1))) {
+        const __mmask16 in =
+            _mm512_mask_cmplt_epi32_mask(some, x, _mm512_set1_epi32((int)e));
+        const __m512i at =
+            _mm512_add_epi32(_mm512_mullo_epi32(x, _mm512_set1_epi32(BR)), lane);
+        const vec y = _mm512_mask_i32gather_ps(vec_set1(-INFINITY), in, at, products, 4);
+        const __m512i j = _mm512_add_epi32(x, _mm512_set1_epi32((int)j0));
+
+        sift(top, key, vec_mul(y, scale), _mm512_castsi512_ps(j), k);
+    }
+}
+
+static ALWAYS_INLINE vec max_of_piece(const REAL *at, int64_t keys)
+{
+    vec max = vec_load(at);
+
+    if (keys >= PIECE)
+        return vec_max(max_of_four(at), max_of_four(at + 4 * BR));
+    for (int64_t x = 1; x < keys; x++)
+        max = vec_max(max, vec_load(at + x * BR));
+    return max;
+}
+
+/*
+ * The two largest scores of each lane are in the two pieces whose largest are largest:
+ * these are found without a branch, and their keys gathered.
+ */
+static void note_top_two(const struct state *s, const struct pass *pass, int64_t r,
+                         vec scale)
+{
+    enum { k = 2 };
+    struct tally *const t = pass->g->tally;
+    const REAL *const products = s->s + r;
+    const vec least = vec_max(vec_load(t->bar + r), vec_load(t->top[k - 1] + r));
+    const int64_t a = pass->at.lo, e = pass->at.hi;
+    vec best[k] = {least, least}, first[k] = {key_bits(-1), key_bits(-1)};
+
+    if (!vec_lanes_lt(least, vec_load(s->row_max + r)))
+        return;
+    for (int64_t x = a; x < e; x += PIECE)
+        sift(best, first, vec_mul(max_of_piece(products + x * BR, e - x), scale),
+             key_bits(x), k);
+    const __m512i x = _mm512_castps_si512(first[0]), y = _mm512_castps_si512(first[1]);
+    vec top[k] = {vec_load(t->top[0] + r), vec_load(t->top[1] + r)};
+    vec key[k] = {vec_load(t->top_key[0] + r), vec_load(t->top_key[1] + r)};
+
+    /* The earlier first, for the sake of ties. */
+    sift_pieces(products, scale, pass->block->j0, e, _mm512_min_epi32(x, y), top, key, k);
+    sift_pieces(products, scale, pass->block->j0, e, _mm512_max_epi32(x, y), top, key, k);
+    for (int n = 0; n < k; n++) {
+        vec_store(t->top[n] + r, top[n]);
+        vec_store(t->top_key[n] + r, key[n]);
+    }
+}
+
+static void note_tile_top(struct state *s, const struct pass *pass, int64_t r)
+{
+    const vec scale = vec_set1(pass->scale);
+
+    if (s->p->stats.top == 2)
+        note_top_two(s, pass, r, scale);
+    else
+        note_top_of(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, r,
+                    s->p->stats.top, scale);
+}
+
 /* What statistics take of the scores, and of the block once for all its tiles. */
 static void begin_pass_note(struct state *s, struct pass *pass)
 {
@@ -88,31 +166,37 @@ static void begin_pass_note(struct state *s, struct pass *pass)
         begin_note(s, j0, 0, min_i64(BC, s->p->nk - j0));
     open_note(s, pass->g, j0, a, e);
     memset(s->note->reach, 0, sizeof s->note->reach);
-    for (int64_t r = 0; r < BR; r += VLEN)
-        note_scores(s, pass->g, j0, a, e, r);
+    for (int64_t r = 0; r < BR; r += VLEN) {
+        if (wants(s, STATS_TOP))
+            note_tile_top(s, pass, r);
+        if (wants(s, STATS_RAW))
+            note_raw(s, pass->g, a, e, r);
+    }
 }
 
 static void end_pass_note(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
+    s->values.data = pass->block->v;
+    s->finite = pass->block->finite;
     memcpy(s->note->whole, pass->sum, sizeof s->note->whole);
     for (int64_t r = 0; r < BR; r += VLEN)
         note_weights(s, pass->g, j0, a, e, r);
     close_note(s, pass->g, j0, a, e, 0);
 }
 
-/* A piece's sums of statistics, of even and of odd keys, to the block's. */
-static ALWAYS_INLINE void add_piece_sums(const struct state *s, int64_t r, const vec *sum)
+/* A piece's sums of statistics to the block's. */
+static ALWAYS_INLINE void add_piece_sums(const struct state *s, int64_t r, const vec *sum,
+                                         const int sums)
 {
     REAL *const to[] = {[SUM_XW] = s->note->sum + SUM_SPREAD * BR,
                         [SUM_WW] = s->note->square[SQUARE_WEIGHT],
                         [SUM_JW] = s->note->reach,
                         [SUM_XXW] = s->note->sum + SUM_SPREAD2 * BR};
 
-    for (int x = 0; x < WEIGHT_SUMS; x++)
-        vec_store(to[x] + r,
-                  vec_add(vec_load(to[x] + r), vec_add(sum[x], sum[WEIGHT_SUMS + x])));
+    for (int x = 0; x < sums; x++)
+        vec_store(to[x] + r, vec_add(vec_load(to[x] + r), sum[x]));
 }
 
 /* The new maximum of every row, and what it makes of the sums before. */
@@ -123,6 +207,7 @@ static void begin_weights(struct state *s, struct pass *pass)
     s->s = pass->s;
     s->words = pass->words;
     begin_scores(s, pass);
+    pass->sums = g->tally ? wants(s, STATS_SPREAD2) ? WEIGHT_SUMS : SUM_XXW : 0;
     if (g->tally)
         begin_pass_note(s, pass);
     for (int64_t r = 0; r < BR; r += VLEN) {
@@ -135,6 +220,24 @@ static void begin_weights(struct state *s, struct pass *pass)
         vec_store(pass->sum + r, vec_set1(0));
         vec_store(g->m + r, m);
     }
+}
+
+/*
+ * As add_sums.  Where exp gives 0 nothing is added: no other bound of the gap is needed
+ * for 0 inf, and the comparison is that of exp.
+ */
+static ALWAYS_INLINE void add_tile_sums(const struct state *s, int64_t j, int64_t r,
+                                        vec gap, vec w, vec *sum, const int sums)
+{
+    const __mmask16 some = _mm512_cmp_ps_mask(vec_mul(gap, vec_set1((REAL)LOG2_E)),
+                                              vec_set1(EXP2_MIN), _CMP_NLT_UQ);
+
+    sum[SUM_XW] = _mm512_mask3_fmadd_ps(gap, w, sum[SUM_XW], some);
+    sum[SUM_WW] = vec_fma(w, w, sum[SUM_WW]);
+    sum[SUM_JW] = vec_fma(vec_set1(ramp(s)[j]), w, sum[SUM_JW]);
+    if (sums > SUM_XXW)
+        sum[SUM_XXW] = _mm512_mask3_fmadd_ps(vec_mul(gap, w), gap, sum[SUM_XXW], some);
+    vec_store(s->extra + j * BR + r, w);
 }
 
 /*
@@ -151,7 +254,7 @@ static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
     if (mask)
         w = vec_or(w, vec_load(mask));
     if (sums > 0)
-        add_sums(s, x, r, gap, w, sum, sums);
+        add_tile_sums(s, x, r, gap, w, sum, sums);
     return w;
 }
 
@@ -167,12 +270,12 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
     const vec scale = vec_set1(pass->scale);
     const REAL *const from = s->s + x * BR, *const mask = s->extra + x * BR;
     REAL *const to = s->s + x / 2 * BR;
-    vec base[QV], sum[QV], with[QV], more[QV][2 * WEIGHT_SUMS];
+    vec base[QV], sum[QV], with[QV], more[QV][WEIGHT_SUMS];
 
     for (int v = 0; v < QV; v++) {
         base[v] = vec_load(pass->base + v * VLEN);
         sum[v] = vec_set1(0);
-        for (int y = 0; y < 2 * sums; y++)
+        for (int y = 0; y < sums; y++)
             more[v][y] = vec_set1(0);
     }
     if (units > 0)
@@ -188,9 +291,8 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
         const int64_t key = x + 2 * pair, r = v * VLEN, at = 2 * pair * BR + r;
         const vec even = tile_weight(s, from + at, edge ? mask + at : NULL, scale,
                                      base[v], key, r, more[v], sums);
-        const vec odd =
-            tile_weight(s, from + at + BR, edge ? mask + at + BR : NULL, scale, base[v],
-                        key + 1, r, more[v] + WEIGHT_SUMS, sums);
+        const vec odd = tile_weight(s, from + at + BR, edge ? mask + at + BR : NULL,
+                                    scale, base[v], key + 1, r, more[v], sums);
 
         store_pairs(to + pair * BR + v * VLEN, even, odd);
         sum[v] = vec_add(vec_add(sum[v], even), odd);
@@ -201,7 +303,7 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
     for (int v = 0; v < QV; v++) {
         vec_store(pass->sum + v * VLEN, vec_add(vec_load(pass->sum + v * VLEN), sum[v]));
         if (sums > 0)
-            add_piece_sums(s, v * VLEN, more[v]);
+            add_piece_sums(s, v * VLEN, more[v], sums);
     }
 }
 
@@ -223,16 +325,21 @@ WEIGH weigh_edge_score(WEIGH_ARGS) { WEIGH_AMONG(1, 1, 0, 0); }
 WEIGH weigh_edge_value(WEIGH_ARGS) { WEIGH_AMONG(1, 1, 1, 0); }
 WEIGH weigh_edge_scores(WEIGH_ARGS) { WEIGH_AMONG(1, 2, 0, 0); }
 WEIGH weigh_edge_values(WEIGH_ARGS) { WEIGH_AMONG(1, 2, 1, 0); }
-WEIGH weigh_stats_alone(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 0, 0, WEIGHT_SUMS); }
-WEIGH weigh_stats_score(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 0, WEIGHT_SUMS); }
-WEIGH weigh_stats_value(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 1, WEIGHT_SUMS); }
-WEIGH weigh_stats_scores(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 0, WEIGHT_SUMS); }
-WEIGH weigh_stats_values(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 1, WEIGHT_SUMS); }
+WEIGH weigh_stats_alone(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 0, 0, SUM_XXW); }
+WEIGH weigh_stats_score(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 0, SUM_XXW); }
+WEIGH weigh_stats_value(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 1, SUM_XXW); }
+WEIGH weigh_stats_scores(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 0, SUM_XXW); }
+WEIGH weigh_stats_values(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 1, SUM_XXW); }
+WEIGH weigh_spread_alone(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 0, 0, WEIGHT_SUMS); }
+WEIGH weigh_spread_score(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 0, WEIGHT_SUMS); }
+WEIGH weigh_spread_value(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 1, WEIGHT_SUMS); }
+WEIGH weigh_spread_scores(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 0, WEIGHT_SUMS); }
+WEIGH weigh_spread_values(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 1, WEIGHT_SUMS); }
 
 static void weigh_whole(const struct state *s, struct pass *pass, struct interleave *b,
                         int64_t x, int64_t units)
 {
-    static void (*const weigh[3][3][2])(const struct state *, struct pass *,
+    static void (*const weigh[4][3][2])(const struct state *, struct pass *,
                                         struct interleave *, int64_t) = {
         {{weigh_alone, weigh_alone},
          {weigh_score, weigh_value},
@@ -242,9 +349,12 @@ static void weigh_whole(const struct state *s, struct pass *pass, struct interle
          {weigh_edge_scores, weigh_edge_values}},
         {{weigh_stats_alone, weigh_stats_alone},
          {weigh_stats_score, weigh_stats_value},
-         {weigh_stats_scores, weigh_stats_values}}};
+         {weigh_stats_scores, weigh_stats_values}},
+        {{weigh_spread_alone, weigh_spread_alone},
+         {weigh_spread_score, weigh_spread_value},
+         {weigh_spread_scores, weigh_spread_values}}};
 
-    const int kind = pass->g->tally ? 2 : pass->edge != 0;
+    const int kind = pass->sums ? pass->sums - SUM_XXW + 2 : pass->edge != 0;
 
     weigh[kind][min_i64(units, 2)][b->use.values](s, pass, b, x);
 }
@@ -255,11 +365,10 @@ static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int6
     const vec scale = vec_set1(pass->scale);
 
     for (int64_t r = 0; r < BR; r += VLEN) {
-        const int sums = pass->g->tally ? WEIGHT_SUMS : 0;
         const vec base = vec_load(pass->base + r);
-        vec sum = vec_set1(0), more[2 * WEIGHT_SUMS];
+        vec sum = vec_set1(0), more[WEIGHT_SUMS];
 
-        for (int y = 0; y < 2 * WEIGHT_SUMS; y++)
+        for (int y = 0; y < WEIGHT_SUMS; y++)
             more[y] = vec_set1(0);
         for (int64_t x = a; x < e; x += 2) {
             vec w[2] = {vec_set1(0), vec_set1(0)};
@@ -267,13 +376,13 @@ static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int6
             for (int64_t y = x; y < min_i64(x + 2, e); y++)
                 w[y - x] = tile_weight(s, s->s + y * BR + r,
                                        pass->edge ? s->extra + y * BR + r : NULL, scale,
-                                       base, y, r, more + (y - x) * WEIGHT_SUMS, sums);
+                                       base, y, r, more, pass->sums);
             keep_weights(s, x, r, w[0], w[1]);
             sum = vec_add(vec_add(sum, w[0]), w[1]);
         }
         vec_store(pass->sum + r, vec_add(vec_load(pass->sum + r), sum));
-        if (sums > 0)
-            add_piece_sums(s, r, more);
+        if (pass->sums > 0)
+            add_piece_sums(s, r, more, pass->sums);
     }
 }
 

@@ -68,16 +68,12 @@ const struct kernel_set *const attendi_kernel_sets[] = {
 #endif
     &scalar,     NULL};
 
-/* The kernels of its dtype, or NULL if the set does not support the problem. */
-static const struct kernels *supporting(const struct kernel_set *set,
-                                        const struct problem *p)
+/* Its kernels for the dtype, or NULL. */
+static const struct kernels *kernels_of(const struct kernel_set *set, attend_dtype dtype)
 {
-    const struct kernels *const k = p->dtype == ATTEND_BF16 && set->bf16 ? set->bf16
-                                    : attendi_wide_dtype(p->dtype) == ATTEND_F64
-                                        ? set->f64
-                                        : set->f32;
-
-    return k && (!p->inspection || k->inspect) ? k : NULL;
+    if (dtype == ATTEND_BF16 && set->bf16)
+        return set->bf16;
+    return attendi_wide_dtype(dtype) == ATTEND_F64 ? set->f64 : set->f32;
 }
 
 const struct kernels *attendi_set_kernels(const struct kernel_set *set,
@@ -85,7 +81,7 @@ const struct kernels *attendi_set_kernels(const struct kernel_set *set,
 {
     const struct kernels *k;
 
-    while (!(k = supporting(set, p)))
+    while (!(k = kernels_of(set, p->dtype)))
         set = set->fallback;
     return k;
 }

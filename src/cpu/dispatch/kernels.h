@@ -37,7 +37,7 @@ struct kernels {
      */
     void (*finish)(const struct problem *p, const struct work_item *item, void *partials,
                    const int64_t *start, int64_t count, void *scratch);
-    /* An item of the inspection pass, with scratch of its own; NULL: not supported. */
+    /* An item of the inspection pass, with scratch of its own. */
     size_t (*inspect_scratch)(const struct problem *p);
     void (*inspect)(const struct problem *p, const struct inspect_item *item,
                     void *scratch);

@@ -18,6 +18,7 @@
 #define TILES_MAX 16
 #define DECODE_ROWS 4
 #define DECODE_TILES 1
+#define PARTS_BYTES (3 * (BC / 2) * BR * sizeof(uint32_t))
 #include "cpu/isa/element_bf16.h"
 #include "cpu/simd/simd_avx512.h"
 #include "cpu/simd/pairs_avx512.h"

@@ -11,8 +11,8 @@
 #include "cpu/simd/pairs_bf16.h"
 #include "cpu/amx/products_amx.h"
 #include "cpu/amx/pack_amx.h"
-#include "cpu/stats/stats_values_bf16.h"
 #include "cpu/stats/stats_tmpl.h"
+#include "cpu/amx/stats_values_amx.h"
 #include "cpu/stats/stats_scores_tmpl.h"
 #include "cpu/stats/stats_weights_tmpl.h"
 #include "cpu/stats/stats_combine_tmpl.h"
@@ -27,7 +27,6 @@
 #include "cpu/amx/decode_amx.h"
 #include "cpu/decode/decode_tmpl.h"
 #include "cpu/item/forward_tmpl.h"
-/* Scores of the inspection pass come from products that write them in one piece. */
-#define NO_SECOND_PASS
+#include "cpu/stats/inspect_tmpl.h"
 
 #include "cpu/isa/kernels_table.h"

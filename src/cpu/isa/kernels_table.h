@@ -27,10 +27,8 @@ const struct kernels KERNELS = {
     .partial_size = partial_size,
     .forward = forward,
     .finish = finish,
-#ifndef NO_SECOND_PASS
     .inspect_scratch = inspect_scratch,
     .inspect = inspect_columns,
-#endif
 #ifdef ELEMENT_F64
     .merge = merge,
     .merge_exp = merge_exp,

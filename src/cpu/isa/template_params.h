@@ -86,6 +86,10 @@
 #ifndef TILES_MAX
 #define TILES_MAX 4
 #endif
+/* Bytes that a product of squares of weights needs besides, for statistics. */
+#ifndef PARTS_BYTES
+#define PARTS_BYTES 0
+#endif
 /* Keys of a split: the share of one worker. */
 #define SPLIT ATTEND_SPLIT_KEYS
 /* Columns summed in one go by a score. */

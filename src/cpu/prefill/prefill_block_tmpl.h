@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Not a header: a block of a prefill item, tile after tile: scores, weights, values. */
 
+static void note_top(const struct state *s, struct rows *g, int64_t j0, int64_t a,
+                     int64_t e, int64_t r)
+{
+    if (s->p->stats.top == 2)
+        note_top_of(s, g, j0, a, e, r, 2, vec_set1(1));
+    else
+        note_top_of(s, g, j0, a, e, r, s->p->stats.top, vec_set1(1));
+}
+
+/* What has to be seen of the scores of a vector of rows before they become weights. */
+static void note_scores(const struct state *s, struct rows *g, int64_t j0, int64_t a,
+                        int64_t e, int64_t r)
+{
+    if (wants(s, STATS_TOP))
+        note_top(s, g, j0, a, e, r);
+    if (wants(s, STATS_RAW))
+        note_raw(s, g, a, e, r);
+}
+
 /* As weigh_lanes, with the first `sums` of its sums to the block's. */
 static ALWAYS_INLINE vec weigh_sums(const struct state *s, int64_t a, int64_t e,
                                     int64_t r, vec base, const int edge, const int sums)

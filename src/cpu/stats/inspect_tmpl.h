@@ -8,7 +8,7 @@
  * depends neither on the item's other keys nor on what else is wanted.
  */
 #define GROUP_ROWS (TILES_MAX * BR)
-#define FLUSH_GROUPS 8
+#define FLUSH_GROUPS (32 / TILES_MAX)
 
 struct inspect_sums {
     const struct inspection *request;
@@ -299,6 +299,7 @@ static void inspect_columns(const struct problem *p, const struct inspect_item *
     memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
     attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
     attendi_inspect_clear_zoom(p, item);
+    begin_blocks();
     for (int64_t group = request->queries / GROUP_ROWS * GROUP_ROWS;
          group < request->queries_end; group += GROUP_ROWS) {
         const int64_t first = max_i64(group, request->queries / BR * BR);
@@ -312,6 +313,7 @@ static void inspect_columns(const struct problem *p, const struct inspect_item *
         if (group / GROUP_ROWS % FLUSH_GROUPS == FLUSH_GROUPS - 1)
             flush_columns(&c);
     }
+    end_blocks();
     flush_columns(&c);
     if (request->column_max.data)
         attendi_inspect_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);

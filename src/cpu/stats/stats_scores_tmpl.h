@@ -25,9 +25,13 @@ static ALWAYS_INLINE vec max_of_four(const REAL *at)
                    vec_max(vec_load(at + 2 * BR), vec_load(at + 3 * BR)));
 }
 
-/* Scores among the largest so far are rare: eight keys share a look. */
+/*
+ * Scores among the largest so far are rare: eight keys share a look.  s->s has what
+ * `scale`, which is positive, makes scores.
+ */
 static ALWAYS_INLINE void note_top_of(const struct state *s, struct rows *g, int64_t j0,
-                                      int64_t a, int64_t e, int64_t r, const int k)
+                                      int64_t a, int64_t e, int64_t r, const int k,
+                                      vec scale)
 {
     struct tally *const t = g->tally;
     const vec bar = vec_load(t->bar + r);
@@ -44,25 +48,18 @@ static ALWAYS_INLINE void note_top_of(const struct state *s, struct rows *g, int
         const REAL *const at = s->s + x * BR + r;
 
         if (x + 8 <= e &&
-            !vec_lanes_lt(vec_max(bar, top[k - 1]),
-                          vec_max(max_of_four(at), max_of_four(at + 4 * BR))))
+            !vec_lanes_lt(
+                vec_max(bar, top[k - 1]),
+                vec_mul(vec_max(max_of_four(at), max_of_four(at + 4 * BR)), scale)))
             continue;
         for (int64_t y = x; y < min_i64(x + 8, e); y++)
-            sift(top, key, vec_load(s->s + y * BR + r), key_bits(j0 + y), k);
+            sift(top, key, vec_mul(vec_load(s->s + y * BR + r), scale), key_bits(j0 + y),
+                 k);
     }
     for (int x = 0; x < k; x++) {
         vec_store(t->top[x] + r, top[x]);
         vec_store(t->top_key[x] + r, key[x]);
     }
-}
-
-static void note_top(const struct state *s, struct rows *g, int64_t j0, int64_t a,
-                     int64_t e, int64_t r)
-{
-    if (s->p->stats.top == 2)
-        note_top_of(s, g, j0, a, e, r, 2);
-    else
-        note_top_of(s, g, j0, a, e, r, s->p->stats.top);
 }
 
 /* Number and mean of some scores, and the sum of squares about it. */
@@ -145,14 +142,4 @@ static void note_raw(const struct state *s, struct rows *g, int64_t a, int64_t e
         }
         combine_raw(g->tally, r + i, raw);
     }
-}
-
-/* What has to be seen of the scores of a vector of rows before they become weights. */
-static void note_scores(const struct state *s, struct rows *g, int64_t j0, int64_t a,
-                        int64_t e, int64_t r)
-{
-    if (wants(s, STATS_TOP))
-        note_top(s, g, j0, a, e, r);
-    if (wants(s, STATS_RAW))
-        note_raw(s, g, a, e, r);
 }

@@ -64,6 +64,7 @@ struct note {
     REAL *ln;                                                 /* ln_distances */
     REAL *aside;   /* [BC][BR] scores, then squares */
     REAL *product; /* [dv][BR] */
+    void *parts;   /* what a product of squares needs besides */
 };
 
 static bool wants(const struct state *s, unsigned needs)
@@ -94,6 +95,7 @@ static struct note *carve_note(const struct problem *p, char *base, size_t *used
                       : 0);
     to->aside = take(base, used, wants_noise(p) ? BC * lanes : 0);
     to->product = take(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
+    to->parts = take(base, used, wants_noise(p) ? PARTS_BYTES : 0);
     return note;
 }
 

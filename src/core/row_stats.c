@@ -285,7 +285,7 @@ void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t
     else {
         const struct stats_products products =
             attendi_stats_products(&p->stats, sums, 0, 1);
-        attendi_stats_read(p, sums, &products, &row);
+        attendi_stats_read(p, sums, &products, 0, 1, &row);
     }
     attendi_stats_store(p, b, h, i, &row);
 }

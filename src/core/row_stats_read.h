@@ -116,24 +116,29 @@ static inline DEVICE_TOO void attendi_stats_values(const struct problem *p,
         value[ATTEND_STAT_MAGNITUDE_NOISE] = attendi_stats_noise(s, sums, l, of, 1);
 }
 
-/* The largest scores as weights, and the margin. */
+/* The margin, and the largest scores as weights: first, first + step, ... */
 static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const double *sums,
-                                                double share, struct row_stats *row)
+                                                double share, int first, int step,
+                                                struct row_stats *row)
 {
     const double *const top = sums + attendi_sums_top(&s->sums);
 
     if (s->top >= 2)
         row->value[ATTEND_STAT_MARGIN] = sums[ROW_MAX] - top[1];
-    for (int x = 0; x < s->named; x++) {
+    for (int x = first; x < s->named; x += step) {
         row->top_key[x] = (int64_t)top[s->top + x];
         row->top_weight[x] = x == 0 ? share : exp(top[x] - sums[ROW_MAX]) * share;
     }
 }
 
-/* `of`: the products over all columns. */
+/*
+ * All values; of the top keys, the distances and the classes: first, first + step, ...
+ * `of`: the products over all columns.
+ */
 static inline DEVICE_TOO void attendi_stats_read(const struct problem *p,
                                                  const double *sums,
                                                  const struct stats_products *of,
+                                                 int first, int step,
                                                  struct row_stats *row)
 {
     const struct stats *const s = &p->stats;
@@ -149,7 +154,7 @@ static inline DEVICE_TOO void attendi_stats_read(const struct problem *p,
     value[ATTEND_STAT_N_EFF] = l * l / sums[ROW_SQUARES];
     value[ATTEND_STAT_RAW_MEAN] = sums[ROW_RAW_MEAN];
     value[ATTEND_STAT_RAW_VARIANCE] = sums[ROW_RAW_M2] / sums[ROW_KEYS];
-    attendi_stats_top(s, sums, share, row);
+    attendi_stats_top(s, sums, share, first, step, row);
     value[ATTEND_STAT_SINK1] = sums[ROW_SINK1] * share;
     value[ATTEND_STAT_SINK4] = sums[ROW_SINK4] * share;
     for (int x = 0; x < SUMS_NEAR_KEYS; x++)
@@ -158,9 +163,9 @@ static inline DEVICE_TOO void attendi_stats_read(const struct problem *p,
     value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
     if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         attendi_stats_values(p, sums, l, of, value);
-    for (int x = 0; x < s->bins; x++)
+    for (int x = first; x < s->bins; x += step)
         row->bin[x] = bins[x] * share;
-    for (int x = 0; x < s->class_count; x++)
+    for (int x = first; x < s->class_count; x += step)
         row->class_mass[x] = classes[x] * share;
 }
 

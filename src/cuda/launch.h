@@ -15,8 +15,17 @@ enum { TREE_LEVELS = 24 };
 /* Dynamic shared memory of a CTA, for sums in f64 and in f32. */
 enum { SHARED_F64 = 60 << 10, SHARED_F32 = 40 << 10 };
 
-/* The longest record of sums, in doubles, that one thread reads; others a warp. */
-enum { STATS_SHORT = 24 };
+/*
+ * Records of sums, in doubles: where the rows are many and the record is short, one
+ * thread reads a row, else a warp does, from shared memory if the record is not longer
+ * than STATS_STAGED.
+ */
+enum { STATS_SHORT = 24, STATS_STAGED = 768, STATS_MANY_ROWS = 16384 };
+
+static inline DEVICE_TOO bool stats_rows_by_threads(int length, int64_t rows)
+{
+    return length <= STATS_SHORT && rows >= STATS_MANY_ROWS;
+}
 
 /* What weights need of a row: P = factor exp(score - m). */
 struct row_norm {

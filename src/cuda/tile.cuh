@@ -200,49 +200,76 @@ __device__ inline bool mask_shows(const struct problem &p, int64_t b, int64_t h,
                 p.mask.data)[view_offset(p.mask.stride, b, h, i) + j * p.mask.stride[3]];
 }
 
+/* Adds the products of `depth` columns of rows half .. half + ROWS - 1 with a key. */
+template <int ROWS, class T>
+__device__ inline void add_products(const struct tile<T> &t, int half, int key, int depth,
+                                    T (&sum)[TILE_ROWS / 2])
+{
+#pragma unroll 4
+    for (int c = 0; c < depth; c++) {
+        const T x = t.k[key][c];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            sum[r] = fma(t.q[half + r][c], x, sum[r]);
+    }
+}
+
 /*
  * Scores of keys j .. j + keys - 1, at most TILE_KEYS, and whether they are seen; scores
  * of hidden keys are -inf.  Ends with a barrier, and starts with one, so that other
- * threads may still read the scores of the previous block when it is called.
+ * threads may still read the scores of the previous block when it is called.  Columns
+ * of Q and K are loaded while those before them are multiplied: where tiles are few, the
+ * latency of these loads is most of the time.
  */
 template <class T, class E>
 __device__ void tile_scores(struct tile<T> &t, const struct problem &p, int64_t j,
                             int keys)
 {
-    const E *const q = (const E *)p.q.data + view_offset(p.q.stride, t.b, t.h, t.i);
-    const E *const k =
-        (const E *)p.k.data + view_offset(p.k.stride, t.b, t.h / p.group, j);
+    enum { STEP = TILE_THREADS / TILE_DEPTH }; /* rows that threads load at a time */
+    const int column = (int)threadIdx.x % TILE_DEPTH, own = (int)threadIdx.x / TILE_DEPTH;
+    const E *const q = (const E *)p.q.data + view_offset(p.q.stride, t.b, t.h, t.i) +
+                       own * p.q.stride[2];
+    const E *const k = (const E *)p.k.data +
+                       view_offset(p.k.stride, t.b, t.h / p.group, j) +
+                       own * p.k.stride[2];
     const int key = (int)threadIdx.x % TILE_KEYS;
     const int half = (int)threadIdx.x / TILE_KEYS * (TILE_ROWS / 2);
-    T sum[TILE_ROWS / 2];
+    T sum[TILE_ROWS / 2], next_q[TILE_ROWS / STEP], next_k[TILE_KEYS / STEP];
+    auto load = [&](int64_t c) {
+#pragma unroll
+        for (int x = 0; x < TILE_ROWS / STEP; x++)
+            next_q[x] =
+                own + x * STEP < t.rows && c < p.d
+                    ? (T)load_number(q + x * STEP * p.q.stride[2] + c * p.q.stride[3])
+                    : (T)0;
+#pragma unroll
+        for (int x = 0; x < TILE_KEYS / STEP; x++)
+            next_k[x] =
+                own + x * STEP < keys && c < p.d
+                    ? (T)load_number(k + x * STEP * p.k.stride[2] + c * p.k.stride[3])
+                    : (T)0;
+    };
 
     for (int r = 0; r < TILE_ROWS / 2; r++)
         sum[r] = 0;
+    load(column);
     __syncthreads();
     for (int64_t c0 = 0; c0 < p.d; c0 += TILE_DEPTH) {
         const int depth = (int)min_i64(TILE_DEPTH, p.d - c0);
 
-        for (int x = (int)threadIdx.x; x < TILE_ROWS * TILE_DEPTH; x += TILE_THREADS) {
-            const int r = x / TILE_DEPTH, c = x % TILE_DEPTH;
-            t.q[r][c] =
-                r < t.rows && c < depth
-                    ? (T)load_number(q + r * p.q.stride[2] + (c0 + c) * p.q.stride[3])
-                    : (T)0;
-        }
-        for (int x = (int)threadIdx.x; x < TILE_KEYS * TILE_DEPTH; x += TILE_THREADS) {
-            const int r = x / TILE_DEPTH, c = x % TILE_DEPTH;
-            t.k[r][c] =
-                r < keys && c < depth
-                    ? (T)load_number(k + r * p.k.stride[2] + (c0 + c) * p.k.stride[3])
-                    : (T)0;
-        }
-        __syncthreads();
-        for (int c = 0; c < depth; c++) {
-            const T x = t.k[key][c];
 #pragma unroll
-            for (int r = 0; r < TILE_ROWS / 2; r++)
-                sum[r] = fma(t.q[half + r][c], x, sum[r]);
-        }
+        for (int x = 0; x < TILE_ROWS / STEP; x++)
+            t.q[own + x * STEP][column] = next_q[x];
+#pragma unroll
+        for (int x = 0; x < TILE_KEYS / STEP; x++)
+            t.k[own + x * STEP][column] = next_k[x];
+        __syncthreads();
+        if (c0 + TILE_DEPTH < p.d)
+            load(c0 + TILE_DEPTH + column);
+        if (t.rows == 1 && half == 0)
+            add_products<1>(t, half, key, depth, sum);
+        else if (half < t.rows)
+            add_products<TILE_ROWS / 2>(t, half, key, depth, sum);
         __syncthreads();
     }
 #pragma unroll

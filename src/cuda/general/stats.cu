@@ -9,13 +9,15 @@
 #include "cuda/tile.cuh"
 
 enum { ROW_THREADS = TILE_THREADS / TILE_ROWS };
+/* Loads of a thread under way: in a short call latency is most of the time. */
+enum { AT_ONCE = 16 };
 
 template <class T> struct stats_memory {
     struct tile<T> tile;
     double weight[TILE_ROWS][TILE_KEYS]; /* e = exp(score - m); 0 for hidden keys */
     /* ln(1 + distance); once a key is counted, (e score)^2, 0 for hidden keys. */
     double other[TILE_ROWS][TILE_KEYS];
-    double norm[TILE_KEYS];   /* |v| */
+    double norm[TILE_KEYS]; /* |v| */
     int class_of[TILE_KEYS];
     double m[TILE_ROWS], mean[TILE_ROWS], keys[TILE_ROWS];
     int64_t best[TILE_ROWS]; /* the first key of score m; -1: none */
@@ -120,9 +122,47 @@ __device__ inline double sum_of_row(double x)
     return x;
 }
 
+/*
+ * A tile of few rows keeps its scores for the second pass, where they fit: block x in
+ * rows (x + 1) rows .. of the weights, of which the second pass uses the first.
+ */
+template <class T> __device__ bool keeps_scores(const struct tile<T> &t)
+{
+    const int64_t blocks = ceil_div_i64(t.end, TILE_KEYS) - t.first / TILE_KEYS;
+
+    return blocks > 0 && (blocks + 1) * t.rows <= TILE_ROWS;
+}
+
+template <class T> __device__ int kept_row(const struct tile<T> &t, int64_t j)
+{
+    return (int)(j / TILE_KEYS - t.first / TILE_KEYS + 1) * t.rows;
+}
+
+template <class T> __device__ void keep_scores(struct stats_memory<T> &s, int64_t j)
+{
+    const int at = kept_row(s.tile, j);
+
+    for (int y = (int)threadIdx.x; y < s.tile.rows * TILE_KEYS; y += TILE_THREADS)
+        s.weight[at + y / TILE_KEYS][y % TILE_KEYS] =
+            s.tile.score[y / TILE_KEYS][y % TILE_KEYS];
+}
+
+/* Begins and ends with a barrier, as tile_scores() does. */
+template <class T> __device__ void take_scores(struct stats_memory<T> &s, int64_t j)
+{
+    const int at = kept_row(s.tile, j);
+
+    __syncthreads();
+    for (int y = (int)threadIdx.x; y < s.tile.rows * TILE_KEYS; y += TILE_THREADS)
+        s.tile.score[y / TILE_KEYS][y % TILE_KEYS] =
+            (T)s.weight[at + y / TILE_KEYS][y % TILE_KEYS];
+    __syncthreads();
+}
+
 /* Row max, number and mean of the scores, and the top keys. */
 template <class T, class E>
-__device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
+__device__ void find_largest(struct stats_memory<T> &s, const struct problem &p,
+                             bool keeps)
 {
     const int r = (int)threadIdx.x / ROW_THREADS, lane = (int)threadIdx.x % ROW_THREADS;
     const int count = max(1, p.stats.top);
@@ -136,6 +176,8 @@ __device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
         const int block = (int)min_i64(TILE_KEYS, p.nk - j);
 
         tile_scores<T, E>(s.tile, p, j, block);
+        if (keeps)
+            keep_scores(s, j);
         for (int x = lane; x < block; x += ROW_THREADS) {
             const T score = s.tile.score[r][x];
 
@@ -180,10 +222,15 @@ __device__ void find_norms(struct stats_memory<T> &s, const struct problem &p, i
     if (x < block) {
         const E *const v = (const E *)p.v.data +
                            view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j + x);
-#pragma unroll 8
-        for (int64_t c = half; c < p.dv; c += 2) {
-            const double value = load_number(v + c * p.v.stride[3]);
-            squares += value * value;
+        for (int64_t c = half; c < p.dv; c += 2 * AT_ONCE) {
+            T value[AT_ONCE];
+#pragma unroll
+            for (int y = 0; y < AT_ONCE; y++)
+                value[y] =
+                    c + 2 * y < p.dv ? load_number(v + (c + 2 * y) * p.v.stride[3]) : 0;
+#pragma unroll
+            for (int y = 0; y < AT_ONCE; y++)
+                squares += (double)value[y] * (double)value[y];
         }
     }
     squares += __shfl_xor_sync(~0u, squares, 1);
@@ -194,48 +241,66 @@ static_assert(TILE_THREADS == 2 * TILE_KEYS, "two threads per key");
 
 /*
  * Sums of e v, e^2 v and (e score)^2 v over the block.  A thread has a column and some
- * rows, VALUE_ROWS at a time; where columns are few, threads share them.
+ * rows, ROWS at a time; where columns are few, threads share them.
  */
-enum { VALUE_ROWS = 4 };
-
-template <class T, class E>
-__device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a,
-                               int64_t j, int block)
+template <int ROWS, class T, class E>
+__device__ void add_values_of(struct stats_memory<T> &s, const struct launch &a,
+                              int64_t j, int block)
 {
+    enum { LOADS = ROWS > 1 ? AT_ONCE / 2 : AT_ONCE }; /* registers are few */
     const struct problem &p = a.p;
     const struct sums_layout &layout = p.stats.sums;
     const int columns = p.dv > TILE_THREADS / 2 ? TILE_THREADS : TILE_THREADS / 2;
-    const int step = TILE_THREADS / columns * VALUE_ROWS;
-    const E *const values = (const E *)p.v.data +
-                            view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j);
+    const int step = TILE_THREADS / columns * ROWS;
+    const int64_t stride = p.v.stride[2];
+    const E *const values =
+        (const E *)p.v.data + view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j);
 
     for (int64_t c = (int)threadIdx.x % columns; c < p.dv; c += columns)
-        for (int first = (int)threadIdx.x / columns * VALUE_ROWS; first < s.tile.rows;
+        for (int first = (int)threadIdx.x / columns * ROWS; first < s.tile.rows;
              first += step) {
-            double sum[VALUE_ROWS][3] = {};
-
-#pragma unroll 4
-            for (int x = 0; x < block; x++) {
-                const double v =
-                    load_number(values + x * p.v.stride[2] + c * p.v.stride[3]);
-                const bool is_finite = isfinite(v);
+            double sum[ROWS][3] = {};
+            const E *const of_column = values + c * p.v.stride[3];
+            T next[LOADS];
+            auto load = [&](int x) {
 #pragma unroll
-                for (int y = 0; y < VALUE_ROWS; y++) {
-                    const double e = s.weight[first + y][x];
-                    /* Not 0 times Inf where the key is hidden. */
-                    const double value =
-                        is_finite || s.tile.score[first + y][x] != (T)-CUDART_INF ? v : 0;
+                for (int z = 0; z < LOADS; z++)
+                    next[z] =
+                        x + z < block ? load_number(of_column + (x + z) * stride) : 0;
+            };
 
-                    sum[y][0] += e * value;
-                    sum[y][1] += e * e * value;
-                    sum[y][2] += s.other[first + y][x] * value;
+            load(0);
+#pragma unroll 1
+            for (int x0 = 0; x0 < block; x0 += LOADS) {
+                T now[LOADS];
+#pragma unroll
+                for (int z = 0; z < LOADS; z++)
+                    now[z] = next[z];
+                if (x0 + LOADS < block)
+                    load(x0 + LOADS);
+#pragma unroll
+                for (int z = 0; z < LOADS; z++) {
+                    const int x = x0 + z; /* past the block: weight 0, value 0 */
+                    const double v = now[z];
+                    const bool is_finite = isfinite(v);
+#pragma unroll
+                    for (int y = 0; y < ROWS; y++) {
+                        const double e = s.weight[first + y][x];
+                        /* Not 0 times Inf where the key is hidden. */
+                        const double value =
+                            is_finite || s.tile.score[first + y][x] != (T)-CUDART_INF ? v
+                                                                                      : 0;
+
+                        sum[y][0] += e * value;
+                        sum[y][1] += e * e * value;
+                        sum[y][2] += s.other[first + y][x] * value;
+                    }
                 }
             }
-            for (int y = 0; y < VALUE_ROWS && first + y < s.tile.rows; y++) {
+            for (int y = 0; y < ROWS && first + y < s.tile.rows; y++) {
                 const int64_t head = s.tile.b * p.hq + s.tile.h;
                 double *const record =
-                    a.sums +
-                    (head * p.nq + s.tile.i + first + y) * p.stats.sums_length;
+                    a.sums + (head * p.nq + s.tile.i + first + y) * p.stats.sums_length;
 
                 record[attendi_sums_values(&layout) + c] += sum[y][0];
                 if (layout.key_noise)
@@ -245,46 +310,66 @@ __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a
             }
         }
 }
+static_assert(TILE_KEYS % AT_ONCE == 0, "no key past the tile");
+
+template <class T, class E>
+__device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a,
+                               int64_t j, int block)
+{
+    if (s.tile.rows <= 2)
+        add_values_of<1, T, E>(s, a, j, block);
+    else
+        add_values_of<4, T, E>(s, a, j, block);
+}
 
 /* Sums of e over keys from .. to of the block that begins at key j. */
 template <class T>
 __device__ double sum_of_keys(const struct stats_memory<T> &s, int r, int64_t j,
                               int block, int64_t from, int64_t to, double sum)
 {
-    const int64_t first = max_i64(from - j, 0), last = min_i64(to - j, block - 1);
+    const int64_t first = min_i64(max_i64(from - j, 0), block),
+                  last = max_i64(min_i64(to - j, block - 1), -1);
 
-    for (int64_t x = first; x <= last; x++)
+#pragma unroll 8
+    for (int x = (int)first; x <= (int)last; x++)
         sum += s.weight[r][x];
     return sum;
 }
 
 /*
- * Sums of e by distance and by class, each by one thread of the row in the order of keys.
+ * Sums of e by distance and by class, each by one thread in the order of keys.
  * Distances of bin b, 2^b - 1 and more, are two stretches of keys.
  */
 template <class T>
 __device__ void add_distances_and_classes(const struct stats_memory<T> &s,
-                                          const struct launch &a, int r, int lane,
-                                          int64_t j, int block, double *record)
+                                          const struct launch &a, int64_t j, int block,
+                                          double *records)
 {
     const struct stats &stats = a.p.stats;
-    const int64_t at = s.tile.position[r], most = (int64_t)1 << 62;
+    const int each = stats.bins + stats.class_count;
+    const int64_t most = (int64_t)1 << 62;
 
-    for (int b = lane; b < stats.bins; b += ROW_THREADS) {
-        const int64_t near = b < 62 ? ((int64_t)1 << b) - 1 : most;
-        const int64_t far = b < 61 && b < stats.bins - 1 ? 2 * near : most;
-        double *const to = record + attendi_sums_bins(&stats.sums) + b;
-        const double before = sum_of_keys(s, r, j, block, at - far, at - near, *to);
+    for (int y = (int)threadIdx.x; y < s.tile.rows * each; y += TILE_THREADS) {
+        const int r = y / each, b = y % each, c = b - stats.bins;
+        double *const record = records + r * stats.sums_length;
 
-        *to = sum_of_keys(s, r, j, block, at + max_i64(near, 1), at + far, before);
-    }
-    for (int c = lane; c < stats.class_count; c += ROW_THREADS) {
-        double *const to = record + attendi_sums_classes(&stats.sums) + c;
-        double sum = *to;
+        if (b < stats.bins) {
+            const int64_t at = s.tile.position[r];
+            const int64_t near = b < 62 ? ((int64_t)1 << b) - 1 : most;
+            const int64_t far = b < 61 && b < stats.bins - 1 ? 2 * near : most;
+            double *const to = record + attendi_sums_bins(&stats.sums) + b;
+            const double before = sum_of_keys(s, r, j, block, at - far, at - near, *to);
 
-        for (int x = 0; x < block; x++)
-            sum += s.class_of[x] == c ? s.weight[r][x] : 0;
-        *to = sum;
+            *to = sum_of_keys(s, r, j, block, at + max_i64(near, 1), at + far, before);
+        } else {
+            double *const to = record + attendi_sums_classes(&stats.sums) + c;
+            double sum = *to;
+
+#pragma unroll 8
+            for (int x = 0; x < block; x++)
+                sum += s.class_of[x] == c ? s.weight[r][x] : 0;
+            *to = sum;
+        }
     }
 }
 
@@ -354,23 +439,41 @@ __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int
     }
 }
 
-template <class E>
-__device__ double query_squares(const struct problem &p, int64_t b, int64_t h, int64_t i)
+/*
+ * scale^2 |q|^2 of row r: its threads load columns side by side, and each adds all of
+ * them in order.  Called by all threads.
+ */
+template <class T, class E>
+__device__ double query_squares(const struct tile<T> &t, const struct problem &p, int r,
+                                int lane)
 {
-    const E *const q = (const E *)p.q.data + view_offset(p.q.stride, b, h, i);
+    enum { LOADS = 4 };
+    const int first_thread = (int)threadIdx.x % 32 / ROW_THREADS * ROW_THREADS;
+    const E *const q =
+        (const E *)p.q.data + view_offset(p.q.stride, t.b, t.h, t.i + min(r, t.rows - 1));
     double squares = 0;
 
-    for (int64_t c = 0; c < p.d; c++) {
-        const double x = load_number(q + c * p.q.stride[3]);
-        squares += x * x;
+    for (int64_t c = 0; c < p.d; c += LOADS * ROW_THREADS) {
+        T own[LOADS];
+#pragma unroll
+        for (int x = 0; x < LOADS; x++) {
+            const int64_t at = c + x * ROW_THREADS + lane;
+            own[x] = at < p.d ? load_number(q + at * p.q.stride[3]) : 0;
+        }
+#pragma unroll
+        for (int x = 0; x < LOADS; x++)
+            for (int y = 0; y < ROW_THREADS; y++) {
+                const double value = __shfl_sync(~0u, own[x], first_thread + y);
+                squares += value * value;
+            }
     }
     return p.scale * p.scale * squares;
 }
 
 /* Writes the record of a row from the sums of its threads. */
-template <class T, class E>
+template <class T>
 __device__ void write_record(struct stats_memory<T> &s, const struct problem &p, int r,
-                             const struct own_sums &sums, double *record)
+                             const struct own_sums &sums, double query2, double *record)
 {
     const struct sums_layout &layout = p.stats.sums;
     const double shift = tile_shift(s.tile, p, r);
@@ -384,8 +487,7 @@ __device__ void write_record(struct stats_memory<T> &s, const struct problem &p,
         if (x != ROW_KEYS)
             record[x] = sums.of[x];
     record[ROW_RAW_MEAN] = s.mean[r] + shift;
-    if (layout.columns || p.stats.needs & (STATS_KEY_NOISE | STATS_NORM))
-        record[ROW_QUERY2] = query_squares<E>(p, s.tile.b, s.tile.h, s.tile.i + r);
+    record[ROW_QUERY2] = query2;
     for (int x = 0; x < layout.top; x++) {
         const int key = s.top_key[r][x];
 
@@ -419,23 +521,31 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
     double *const records = a.sums + (head * p.nq + s.tile.i) * length;
     for (int64_t x = threadIdx.x; x < (int64_t)s.tile.rows * length; x += TILE_THREADS)
         records[x] = 0;
-    find_largest<T, E>(s, p);
+    const bool keeps = keeps_scores(s.tile);
+    find_largest<T, E>(s, p, keeps);
     for (int64_t j = s.tile.first / TILE_KEYS * TILE_KEYS; j < s.tile.end;
          j += TILE_KEYS) {
         const int block = (int)min_i64(TILE_KEYS, p.nk - j);
 
-        tile_scores<T, E>(s.tile, p, j, block);
+        if (keeps)
+            take_scores(s, j);
+        else
+            tile_scores<T, E>(s.tile, p, j, block);
         if (p.stats.needs & of_values)
             find_norms<T, E>(s, p, j, block);
         find_weights(s, p, j, block);
         __syncthreads();
         add_keys(s, p, r, lane, j, block, own);
         __syncthreads();
-        if (p.stats.needs & (STATS_BINS | STATS_CLASSES) && r < s.tile.rows)
-            add_distances_and_classes(s, a, r, lane, j, block, records + r * length);
+        if (p.stats.needs & (STATS_BINS | STATS_CLASSES))
+            add_distances_and_classes(s, a, j, block, records);
         if (p.stats.sums.columns)
             add_value_sums<T, E>(s, a, j, block);
     }
+    const double query2 =
+        p.stats.sums.columns || p.stats.needs & (STATS_KEY_NOISE | STATS_NORM)
+            ? query_squares<T, E>(s.tile, p, r, lane)
+            : 0;
     for (int x = 0; x < ROW_FIXED; x++)
         own.of[x] = sum_of_row(own.of[x]);
     for (int x = 0; x < 4; x++)
@@ -447,7 +557,7 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
         if (s.not_number[r] || s.best[r] < 0)
             for (int x = 0; x < length; x++)
                 record[x] = 0;
-        write_record<T, E>(s, p, r, own, record);
+        write_record(s, p, r, own, query2, record);
     }
 }
 
@@ -466,53 +576,57 @@ STATS(bf16, __nv_bfloat16, 3)
 
 /* ---- statistics from the sums of a row ------------------------------------- */
 
+/* Threads that share a row, of which this is `first` of `step`. */
+struct sharing {
+    int first, step;
+};
+
 __device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int64_t i,
-                              const double *numbers, int count)
+                              const double *numbers, int count, struct sharing by)
 {
-    for (int x = 0; x < count; x++)
+    for (int x = by.first; x < count; x += by.step)
         store_any(to.data, to.dtype, view_offset(to.stride, b, h, i) + x * to.stride[3],
                   numbers[x]);
 }
 
 /* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
-__device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t i,
-                          const double *sums, const struct stats_products &products)
+__device__ void store_row(const struct problem &p, int64_t index, const double *sums,
+                          const struct stats_products &products, struct sharing by)
 {
     const struct stats &s = p.stats;
-    const int64_t index = (b * p.hq + h) * p.nq + i;
+    const int64_t b = index / p.nq / p.hq, h = index / p.nq % p.hq, i = index % p.nq;
     struct row_stats row;
 
     if (s.raw.data)
-        store_numbers(s.raw, b, h, i, sums, s.sums_length);
+        store_numbers(s.raw, b, h, i, sums, s.sums_length, by);
     if (sums[ROW_MAX] == -CUDART_INF)
         attendi_stats_no_keys(&row);
     else if (isnan(sums[ROW_MAX]))
         attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
     else
-        attendi_stats_read(&p, sums, &products, &row);
-    for (int c = 0; s.rows.data && c < s.columns; c++)
+        attendi_stats_read(&p, sums, &products, by.first, by.step, &row);
+    for (int c = by.first; s.rows.data && c < s.columns; c += by.step)
         store_any(s.rows.data, s.rows.dtype,
                   view_offset(s.rows.stride, b, h, i) + c * s.rows.stride[3],
                   row.value[s.column[c]]);
     if (s.top_weights.data)
-        store_numbers(s.top_weights, b, h, i, row.top_weight, s.named);
-    for (int x = 0; s.top_keys && x < s.named; x++)
+        store_numbers(s.top_weights, b, h, i, row.top_weight, s.named, by);
+    for (int x = by.first; s.top_keys && x < s.named; x += by.step)
         s.top_keys[index * s.named + x] = row.top_key[x];
     if (s.distances.data)
-        store_numbers(s.distances, b, h, i, row.bin, s.bins);
+        store_numbers(s.distances, b, h, i, row.bin, s.bins, by);
     if (s.class_mass.data)
-        store_numbers(s.class_mass, b, h, i, row.class_mass, s.class_count);
-    if (s.digest)
+        store_numbers(s.class_mass, b, h, i, row.class_mass, s.class_count, by);
+    if (s.digest && by.first == 0)
         attendi_stats_digest(s.digest + index * ATTEND_SUMMARY_COUNT, row.value);
 }
 
 /* Rows first .. first + count - 1, one thread each; the loads are coalesced. */
-__device__ void read_short_records(const struct launch &a, int64_t first, int count)
+__device__ void read_short_records(const struct launch &a, double *staged, int64_t first,
+                                   int count)
 {
-    __shared__ double staged[TILE_THREADS * STATS_SHORT];
     const int length = a.p.stats.sums_length, own = (int)threadIdx.x;
     const double *const records = a.sums + first * length;
-    const int64_t x = first + own;
 
     __syncthreads();
     for (int y = own; y < count * length; y += TILE_THREADS)
@@ -520,41 +634,57 @@ __device__ void read_short_records(const struct launch &a, int64_t first, int co
     __syncthreads();
     if (own < count) {
         const double *const sums = staged + own * length;
-        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq, sums,
-                  attendi_stats_products(&a.p.stats, sums, 0, 1));
+        store_row(a.p, first + own, sums, attendi_stats_products(&a.p.stats, sums, 0, 1),
+                  {0, 1});
     }
 }
 
-/* One row, by the threads of a warp as far as it is sums over columns of V. */
-__device__ void read_long_record(const struct launch &a, int64_t x)
+/* One row, by the threads of a warp. */
+__device__ void read_record(const struct launch &a, double *staged, int64_t x)
 {
-    const double *const sums = a.sums + x * a.p.stats.sums_length;
-    const int lane = (int)threadIdx.x % 32;
-    struct stats_products products = attendi_stats_products(&a.p.stats, sums, lane, 32);
+    const int length = a.p.stats.sums_length, lane = (int)threadIdx.x % 32;
+    const double *const record = a.sums + x * length;
+    const double *sums = record;
 
-    for (int o = 1; o < 32; o *= 2) {
+    if (length <= STATS_STAGED) {
+        double *const own = staged + (int)threadIdx.x / 32 * STATS_STAGED;
+
+        __syncwarp();
+#pragma unroll 4
+        for (int y = lane; y < length; y += 32)
+            own[y] = record[y];
+        __syncwarp();
+        sums = own;
+    }
+    /* In the order of one thread where one may read it: the same bits. */
+    const bool is_short = length <= STATS_SHORT;
+    struct stats_products products =
+        attendi_stats_products(&a.p.stats, sums, is_short ? 0 : lane, is_short ? 1 : 32);
+
+    for (int o = 1; o < 32 && !is_short; o *= 2) {
         products.output2 += __shfl_xor_sync(~0u, products.output2, o);
         for (int kind = 0; kind < 2; kind++)
             products.inner[kind] += __shfl_xor_sync(~0u, products.inner[kind], o);
     }
-    if (lane == 0)
-        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq, sums,
-                  products);
+    store_row(a.p, x, sums, products, {lane, 32});
 }
 
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_stats_rows(const __grid_constant__ struct launch a)
 {
+    __shared__ double staged[TILE_THREADS * STATS_SHORT];
     const int64_t rows = a.p.nb * a.p.hq * a.p.nq;
     const int64_t grid = (int64_t)gridDim.x * TILE_THREADS;
+    static_assert(TILE_THREADS / 32 * STATS_STAGED <= TILE_THREADS * STATS_SHORT,
+                  "records of the warps");
 
-    if (a.p.stats.sums_length <= STATS_SHORT)
+    if (stats_rows_by_threads(a.p.stats.sums_length, rows))
         for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS; x < rows; x += grid)
-            read_short_records(a, x, (int)min_i64(TILE_THREADS, rows - x));
+            read_short_records(a, staged, x, (int)min_i64(TILE_THREADS, rows - x));
     else
         for (int64_t x = ((int64_t)blockIdx.x * TILE_THREADS + threadIdx.x) / 32;
              x < rows; x += grid / 32)
-            read_long_record(a, x);
+            read_record(a, staged, x);
 }
 
 /* ---- summaries ------------------------------------------------------------ */

@@ -43,8 +43,9 @@ attend_status attendi_cuda_sums_read(struct cuda_device *d, struct launch *a,
     const int64_t heads = a->p.nb * a->p.hq;
     void *parameters[] = {a};
 
-    const int rows =
-        a->p.stats.sums_length <= STATS_SHORT ? TILE_THREADS : TILE_THREADS / 32;
+    const int rows = stats_rows_by_threads(a->p.stats.sums_length, heads * a->p.nq)
+                         ? TILE_THREADS
+                         : TILE_THREADS / 32;
 
     TRY(attendi_cuda_launch(d, KERNEL_stats_rows, ceil_div_i64(heads * a->p.nq, rows),
                             TILE_THREADS, 0, parameters, err));

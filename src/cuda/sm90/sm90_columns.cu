@@ -179,20 +179,36 @@ DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
     }
 }
 
-/* Weights of a block, from its scores and the lse of its queries; sums of two keys. */
+/*
+ * Weights of a block, from its scores and the lse of its queries; sums of two keys.  The
+ * exponentials of a piece overlap with the sums of the piece before: the assembler moves
+ * nothing across __syncwarp().
+ */
 DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
                           float (&sum)[2][2])
 {
+    constexpr int PIECE = 16;
+    auto add = [&](int x) {
 #pragma unroll
-    for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
-        float of[2];
-        load_shared_2(lse + 32 * x, of[0], of[1]);
+        for (int i = x; i < x + PIECE; i++)
+            sum[(i >> 1) & 1][i & 1] += S[i];
+    };
+
 #pragma unroll
-        for (int y = 0; y < 4; y++) {
-            S[4 * x + y] = ex2(__fmaf_rn(S[4 * x + y], c, -of[y & 1]));
-            sum[y >> 1][y & 1] += S[4 * x + y];
+    for (int x = 0; x < COLUMN_QUERIES / 2; x += PIECE) {
+#pragma unroll
+        for (int i = x; i < x + PIECE; i += 4) {
+            float of[2];
+            load_shared_2(lse + 8 * i, of[0], of[1]);
+#pragma unroll
+            for (int y = 0; y < 4; y++)
+                S[i + y] = ex2(__fmaf_rn(S[i + y], c, -of[y & 1]));
         }
+        if (x > 0)
+            add(x - PIECE);
+        __syncwarp();
     }
+    add(COLUMN_QUERIES / 2 - PIECE);
 }
 
 /* Scores of queries before, and from on, counted from the thread's first. */

@@ -161,7 +161,7 @@ template <class C> struct row_stats {
     DEVICE void move(int r, float bits, float by, float l)
     {
         spread[r] = l > 0 ? by * (spread[r] - bits * l) : 0.f;
-        squares[r] *= by * by;
+        squares[r] = squares[r] * by * by;
         far[r] *= by;
     }
     DEVICE void raise(const softmax &before, const softmax &st, const float (&scale)[2])
@@ -285,6 +285,16 @@ template <int N> DEVICE float spread_of_block(const float (&S)[N], int r)
     return spread;
 }
 
+template <int N> DEVICE float squares_of_block(const float (&S)[N], int r)
+{
+    float squares = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (((i >> 1) & 1) == r)
+            squares = __fmaf_rn(S[i], S[i], squares);
+    return squares;
+}
+
 /*
  * softmax_block() with sums; the arithmetic of S, st, scale and lost is the same.  The
  * position of a row is row step + at.
@@ -318,14 +328,18 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
         spread[1] = spread_of_block(S, 1);
     }
     /* Gaps to the thread's first key; of one sign for all keys of most blocks. */
+    auto gap_of = [&](int r) {
+        return (float)((first + 8 * r) * p.step + at - key - 2 * (lane & 3));
+    };
     const int top = first - (lane >> 2);
     const bool before = p.reach == 1 || key + C::BN - 1 <= top * p.step + at;
     const bool after = key >= (top + 15) * p.step + at;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        const float gap = (float)((first + 8 * r) * p.step + at - key - 2 * (lane & 3));
-        const float signed_far = __fmaf_rn(gap, sum[r][0], -columns[r]);
-        columns[r] = before ? signed_far : after ? -signed_far : far_of_block(S, r, gap);
+        const float signed_far = __fmaf_rn(gap_of(r), sum[r][0], -columns[r]);
+        columns[r] = before  ? signed_far
+                     : after ? -signed_far
+                             : far_of_block(S, r, gap_of(r));
     }
     const bool over = __any_sync(~0u, !(sum[0][0] < limit && sum[1][0] < limit));
     if (over) {
@@ -341,7 +355,7 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
                 by[r] = __int_as_float((127 - e) << 23);
                 ms.move(r, (float)e, by[r], st.l[r]);
                 spread[r] = by[r] * (spread[r] - (float)e * sum[r][0]);
-                squares[r] *= by[r] * by[r];
+                squares[r] = squares[r] * by[r] * by[r];
                 columns[r] *= by[r];
                 st.m[r] += (float)e;
                 st.l[r] *= by[r];
@@ -351,6 +365,15 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
 #pragma unroll
         for (int i = 0; i < N; i++)
             S[i] *= by[(i >> 1) & 1];
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            if (!(squares[r] < CUDART_INF_F && fabsf(spread[r]) < CUDART_INF_F &&
+                  fabsf(columns[r]) < CUDART_INF_F)) {
+                /* At weights of 2^64 for squares, near the largest float for others. */
+                squares[r] = squares_of_block(S, r);
+                spread[r] = spread_of_block(S, r);
+                columns[r] = far_of_block(S, r, gap_of(r));
+            }
     }
 #pragma unroll
     for (int r = 0; r < 2; r++) {

@@ -331,16 +331,7 @@ int main(int argc, char **argv)
 {
     if (device_runs())
         fast = open_set("cuda-fast", 1);
-<<<<<<< HEAD
     test_each(test_run, argc > 1 ? argv[1] : "");
-=======
-    RUN_ONE(fast_columns_are_those_of_the_definition);
-    RUN_ONE(inspections_are_those_of_the_definition);
-    RUN_ONE(fast_statistics_are_those_of_the_definition);
-    RUN_ONE(fast_statistics_of_a_head_do_not_depend_on_its_group);
-    RUN_ONE(fast_entropy_of_one_key_is_0);
-    RUN_ONE(fast_statistics_of_weights_whose_squares_overflow);
->>>>>>> w-stats
     attend_context_destroy(fast);
     return test_finish();
 }

@@ -629,6 +629,7 @@ __device__ void read_short_records(const struct launch &a, double *staged, int64
     const double *const records = a.sums + first * length;
 
     __syncthreads();
+#pragma unroll 8
     for (int y = own; y < count * length; y += TILE_THREADS)
         staged[y] = records[y];
     __syncthreads();
@@ -650,7 +651,7 @@ __device__ void read_record(const struct launch &a, double *staged, int64_t x)
         double *const own = staged + (int)threadIdx.x / 32 * STATS_STAGED;
 
         __syncwarp();
-#pragma unroll 4
+#pragma unroll 8
         for (int y = lane; y < length; y += 32)
             own[y] = record[y];
         __syncwarp();

@@ -62,6 +62,15 @@ template <class T> struct top_list {
             key[y] = k;
         }
     }
+    template <int HALF> __device__ void sort_halves()
+    {
+#pragma unroll
+        for (int x = 0; x < ATTEND_TOP_MAX; x++)
+            if ((x & HALF) == 0)
+                exchange(x, x + HALF);
+        if constexpr (HALF > 1)
+            sort_halves<HALF / 2>();
+    }
     /* A key that is later than all before. */
     __device__ void insert(int count, T s, int k)
     {
@@ -77,10 +86,10 @@ template <class T> struct top_list {
                 s = other;
                 k = other_key;
             }
+        least = score[0];
 #pragma unroll
-        for (int x = 0; x < ATTEND_TOP_MAX; x++)
-            if (x == count - 1)
-                least = score[x];
+        for (int x = 1; x < ATTEND_TOP_MAX; x++)
+            least = x < count ? score[x] : least;
     }
     /*
      * Merges the lists of the threads of a row.  Of two lists, one of them backwards, the
@@ -104,12 +113,7 @@ template <class T> struct top_list {
                     score[x] = s[x];
                     key[x] = k[x];
                 }
-#pragma unroll
-            for (int half = ATTEND_TOP_MAX / 2; half > 0; half /= 2)
-#pragma unroll
-                for (int x = 0; x < ATTEND_TOP_MAX; x++)
-                    if ((x & half) == 0)
-                        exchange(x, x + half);
+            sort_halves<ATTEND_TOP_MAX / 2>();
         }
     }
 };
@@ -629,6 +633,7 @@ __device__ void read_short_records(const struct launch &a, double *staged, int64
     const double *const records = a.sums + first * length;
 
     __syncthreads();
+#pragma unroll 8
     for (int y = own; y < count * length; y += TILE_THREADS)
         staged[y] = records[y];
     __syncthreads();
@@ -650,7 +655,7 @@ __device__ void read_record(const struct launch &a, double *staged, int64_t x)
         double *const own = staged + (int)threadIdx.x / 32 * STATS_STAGED;
 
         __syncwarp();
-#pragma unroll 4
+#pragma unroll 8
         for (int y = lane; y < length; y += 32)
             own[y] = record[y];
         __syncwarp();

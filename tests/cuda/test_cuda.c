@@ -8,6 +8,7 @@
 #include "support/device_memory.h"
 #include "support/device_problems.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,53 @@ TEST(fast_kernels_take_any_logits)
 }
 
 /*
+ * Warps that the emulator has seen to ask for their tile to be computed again; -1 on a
+ * GPU and with the kernels that never do.
+ */
+static long replays(void)
+{
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *const found = dlsym(library, "attend_emulated_replays");
+    long (*count)(void);
+
+    memcpy(&count, &found, sizeof found);
+    dlclose(library);
+    return found && !getenv("ATTEND_CUDA_KERNELS") ? count() : -1;
+}
+
+/*
+ * Rows that see few keys of the block on the diagonal decide by a later block how far
+ * scores spread, so that their weights do not overflow.
+ */
+TEST(fast_causal_tiles_are_computed_once)
+{
+    NEEDS_DEVICE;
+    static const int64_t widths[] = {128, 192, 256};
+
+    for (int n = 0; n < 24; n++) {
+        const int64_t d = widths[n % 3], more = n % 2 ? 77 : 0;
+        struct check_problem p =
+            check_sample_shape((uint64_t)n, n / 3 % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1,
+                               400, 400 + more, d, d == 256 ? 256 : 128);
+        p.scale_is_set = 1;
+        p.scale = (n < 18 ? 16 << 2 * (n / 6) : 4) / sqrt((double)d);
+        p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        p.wants_lse = 1;
+        /* Forced: the first keys are far above those of the blocks that decide. */
+        for (int64_t x = 0; n >= 18 && x < 16 * d; x++)
+            p.k[x] *= 64;
+        const long before = replays();
+        struct check_worst worst = {0};
+        const double ratio = ratio_of(&p, &worst);
+        const long again = replays() - before;
+        check_problem_free(&p);
+        CHECK(ratio < 1, "problem %d: %s", n, worst.where);
+        CHECK(before < 0 || (n < 18 ? again == 0 : again > 0), "problem %d: %ld warps", n,
+              again);
+    }
+}
+
+/*
  * A row that is NaN, by its query or by a key that it alone sees, changes no bit of the
  * others; logits are so large that lazy rescaling would.
  */
@@ -339,6 +387,7 @@ int main(int argc, char **argv)
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);
     RUN_ONE(fast_kernels_do_not_see_hidden_values);
     RUN_ONE(fast_kernels_take_any_logits);
+    RUN_ONE(fast_causal_tiles_are_computed_once);
     RUN_ONE(fast_rows_that_are_nan_are_alone);
     RUN_ONE(fast_rows_depend_on_nothing_else);
     attend_context_destroy(fast);

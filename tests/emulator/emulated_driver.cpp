@@ -68,6 +68,12 @@ static result submit(stream *s, const std::function<bool()> &step)
 
 #define API extern "C" __attribute__((visibility("default"))) result
 
+/* Not of the driver, for tests: gpu_replays so far. */
+extern "C" __attribute__((visibility("default"))) long attend_emulated_replays()
+{
+    return gpu_replays;
+}
+
 static struct at_end {
     ~at_end()
     {

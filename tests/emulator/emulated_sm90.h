@@ -159,9 +159,12 @@ template <int N> DEVICE void registers_more() {}
 DEVICE void named_sync(int id, int threads) { gpu_named_barrier(id, threads, true); }
 DEVICE void named_arrive(int id, int threads) { gpu_named_barrier(id, threads, false); }
 
+/* Empties the list of tiles to compute again. */
 DEVICE int exchange_shared(uint32_t at, int x)
 {
-    return atomicExch((int *)(void *)gpu_shared(at, 4, 4, ACCESS_UNCHECKED), x);
+    const int was = atomicExch((int *)(void *)gpu_shared(at, 4, 4, ACCESS_UNCHECKED), x);
+    gpu_replays += was;
+    return was;
 }
 DEVICE int add_shared(uint32_t at, int x)
 {

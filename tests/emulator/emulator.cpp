@@ -447,6 +447,8 @@ gpu_kernel *gpu_find(const char *name)
     return found == kernels().end() ? nullptr : &found->second;
 }
 
+long gpu_replays;
+
 void gpu_write_launches(const char *file)
 {
     FILE *const to = fopen(file, "w");

@@ -256,5 +256,7 @@ void gpu_register(const char *name, gpu_bind bind);
 gpu_kernel *gpu_find(const char *name);
 /* Writes a file of lines "NAME LAUNCHES" of all kernels. */
 void gpu_write_launches(const char *file);
+/* Warps that asked for their tile to be computed again. */
+extern long gpu_replays;
 
 #endif

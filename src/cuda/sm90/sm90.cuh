@@ -16,12 +16,14 @@
  *
  * Weights of a row are relative to a reference, not to the running max.  The reference is
  * the largest score of the first block that the row sees.  Blocks that hide keys from a
- * row use lazy rescaling: they raise the reference where a score exceeds it by 2^8.  So do
- * all blocks of a row whose first block spans more than 2^160 (a lazy row).  In other
- * blocks only the sum of the weights is checked: above a limit the row is rescaled by a
- * power of two; where the sum overflows float the tile is queued, and computed again with
- * all rows lazy.  These decisions depend on the row alone, but for the last one, which
- * depends on its tile.
+ * row use lazy rescaling: they raise the reference where a score exceeds it by 2^8.  So
+ * do all blocks of a row whose first block spans more than 2^160 (a lazy row).  For d >
+ * 64 the last block of which all rows of a warpgroup see half or more decides that too,
+ * and raises the reference: on the diagonal, the first block may show a row few keys.  In
+ * other blocks only the sum of the weights is checked: above a limit the row is rescaled
+ * by a power of two; where the sum overflows float the tile is queued, and computed again
+ * with all rows lazy.  These decisions depend on the row and its place, but for the last
+ * one, which depends on its tile.
  *
  * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums
  * are not finite is listed, and the non-finite kernel computes it again.  In blocks that
@@ -201,12 +203,19 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto left_to = [&](const tile_of &u) {
             return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
         };
+        /* The last block of which each row of the warpgroup sees half or more. */
+        auto learn_at = [&](const tile_of &u) {
+            const bool narrow = C::NONFINITE && D == 128 && max(p.d, p.dv) <= 64;
+            return narrow ? -1 : (row_end(p, u, top_row()) + BN / 2) / BN - 1;
+        };
         const int kept_masked = C::NONFINITE ? 0 : masked_from(t),
-                  kept_left = C::NONFINITE ? 0 : left_to(t);
+                  kept_left = C::NONFINITE ? 0 : left_to(t),
+                  kept_learn = C::NONFINITE || !C::LEARNS ? -1 : learn_at(t);
         if constexpr (C::LOW_REGISTERS && !C::NONFINITE) {
             if (first_lane) {
                 store_shared(own + OWN_MASKED, kept_masked);
                 store_shared(own + OWN_LEFT, kept_left);
+                store_shared(own + OWN_LEARN, kept_learn);
             }
             __syncwarp();
         }
@@ -228,6 +237,11 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             const int e[2] = {row_end(p, u, first) - at, row_end(p, u, first + 8) - at};
             hide(S, b, e, j < left);
             return true;
+        };
+        auto learns_at = [&](int j) {
+            return C::LEARNS && j == (C::NONFINITE       ? learn_at(known())
+                                      : C::LOW_REGISTERS ? load_shared(own + OWN_LEARN)
+                                                         : kept_learn);
         };
         auto entry_of = [&](int n) {
             return block_of<C>(p, C::MASKED ? load_shared(own + OWN_LIST) : 0, n);
@@ -293,7 +307,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             ms.share(tops);
         pack_weights<C>(S, P);
         next = entry_of(max(to - 2, from));
-        const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
+        bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
         /* Rows that a mask has shown no key yet have no reference. */
         bool unseen = C::MASKED && p.rules.on &&
                       __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
@@ -325,9 +339,17 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             free_k();
             bool rescale = false;
             scale[0] = scale[1] = 1.f;
-            auto raise = [&](bool all) {
+            auto raise = [&](bool all, bool learns) {
                 const softmax before = st;
                 largest_of_block(S, most);
+                if (learns) {
+                    bool wide[2];
+                    largest_of_four(most);
+                    find_wide(S, most, c, wide);
+                    st.lazy[0] |= wide[0];
+                    st.lazy[1] |= wide[1];
+                    any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
+                }
                 rescale = raise_reference<C>(most, st, c, all, scale);
                 if constexpr (C::STATS)
                     if (rescale)
@@ -336,10 +358,15 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                     unseen = unseen &&
                              __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
             };
-            if (apply_rule(entry))
-                raise(true);
+            const bool hides_keys = apply_rule(entry);
+            if constexpr (C::LEARNS) {
+                const bool learns = learns_at(index_of<C>(entry));
+                if (hides_keys || learns || any_lazy || unseen)
+                    raise(hides_keys || learns, learns);
+            } else if (hides_keys)
+                raise(true, false);
             else if (any_lazy || unseen)
-                raise(false);
+                raise(false, false);
             rescale |= weigh(entry);
             if constexpr (C::STATS)
                 if ((n & 3) == 0)

@@ -53,6 +53,24 @@ template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2]
     x[1] = fmaxf(a[1][0], a[1][1]);
 }
 
+/* Whether rows whose largest scores are `most` see scores that span more than 2^160. */
+template <int N>
+DEVICE void find_wide(const float (&S)[N], const float (&most)[2], float c,
+                      bool (&wide)[2])
+{
+    float least[2] = {-CUDART_INF_F, -CUDART_INF_F};
+
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i % 16 < 4)
+            least[(i >> 1) & 1] =
+                fmaxf(least[(i >> 1) & 1], S[i] > -CUDART_INF_F ? -S[i] : -CUDART_INF_F);
+    largest_of_four(least);
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+        wide[r] = (most[r] + least[r]) * c > 160.f;
+}
+
 /*
  * The first block: the reference, and whether the row is lazy, by the smallest of a
  * quarter of its scores.
@@ -61,21 +79,16 @@ template <class C, int N>
 DEVICE void start_rows(const float (&S)[N], float (&most)[2], softmax &st, float c,
                        bool safe)
 {
-    float least[2] = {-CUDART_INF_F, -CUDART_INF_F};
+    bool wide[2];
 
     largest_of_four(most);
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        if (i % 16 < 4)
-            least[(i >> 1) & 1] =
-                fmaxf(least[(i >> 1) & 1], S[i] > -CUDART_INF_F ? -S[i] : -CUDART_INF_F);
-    largest_of_four(least);
+    find_wide(S, most, c, wide);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         st.m[r] = reference_of<C>(most[r], c) -
                   reference_bits<C>(element<typename C::E>::raised);
         st.l[r] = 0;
-        st.lazy[r] = safe || (most[r] + least[r]) * c > 160.f;
+        st.lazy[r] = safe || wide[r];
     }
 }
 

@@ -27,6 +27,8 @@ struct config {
     /* What can be found again is not kept in registers. */
     static constexpr bool TILE_IN_SHARED = MASKED || NONFINITE || STATS || HALF_BLOCK;
     static constexpr bool LOW_REGISTERS = SCORE_MOD || STATS || NONFINITE;
+    /* A later block decides too whether a row is lazy; for d = 64 registers spill. */
+    static constexpr bool LEARNS = D > 64 && !SPLIT && !SCORE_MOD;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
     static constexpr int QBUFFERS = SPLIT || D > 128 || (STATS && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2, VBYTES = BN * DV * 2;
@@ -34,7 +36,7 @@ struct config {
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
     /* Of tiles for each warp, of the largest scores for each thread, of biases. */
     static constexpr int OWN =
-        TILE_IN_SHARED ? 64 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
+        TILE_IN_SHARED ? 80 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
     static constexpr int TOP = STATS ? SM90_TOP_BYTES * 128 * GROUPS : 0;
     static constexpr int STAGE = SCORE_MOD ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
     static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
@@ -105,7 +107,8 @@ enum {
     OWN_RINGS = 4 * 13,
     OWN_MASKED = 4 * 14,
     OWN_LEFT = 4 * 15,
-    OWN_BYTES = 64
+    OWN_LEARN = 4 * 16,
+    OWN_BYTES = 80
 };
 DEVICE void keep_tile(uint32_t at, const tile_of &t)
 {

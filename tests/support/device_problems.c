@@ -159,7 +159,8 @@ struct check_problem many_tiles(int n)
 struct check_problem kernel_problem(enum purpose purpose, attend_dtype dtype, int64_t d,
                                     int64_t dv, int spoilt)
 {
-    const int64_t nq = purpose == DECODE ? 1 : 150, nk = 200;
+    const int64_t nq = purpose == DECODE || purpose == DECODE_SPLITS ? 1 : 150,
+                  nk = purpose == DECODE_SPLITS ? 1100 : 200;
     struct check_problem p = check_sample_shape(31, dtype, 1, 2, 1, nq, nk, d, dv);
     struct check_random random = {.seed = 32};
 

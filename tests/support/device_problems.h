@@ -21,7 +21,7 @@ struct check_problem wide_keys(int n);
 struct check_problem many_tiles(int n);
 
 /* What these kernels are compiled for, besides width and dtype. */
-enum purpose { PLAIN, DECODE, MASKED, SCORE_MOD, PURPOSES };
+enum purpose { PLAIN, DECODE, DECODE_SPLITS, MASKED, SCORE_MOD, PURPOSES };
 /* A small problem for one kernel; `spoilt`: hidden values are NaN. */
 struct check_problem kernel_problem(enum purpose purpose, attend_dtype dtype, int64_t d,
                                     int64_t dv, int spoilt);

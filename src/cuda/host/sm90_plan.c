@@ -169,7 +169,7 @@ void attendi_sm90_plan(const struct cuda_device *d, const struct problem *p,
         if (plan->packs[x])
             plan->pack_at[x] = attendi_cuda_take(total, attendi_packed_count(view), 2);
     }
-    if (plan->path == SM90_DECODE)
+    if (plan->path == SM90_DECODE && splits_of(p) > 1)
         plan->records_at = attendi_cuda_take(
             total, p->nb * p->hq * splits_of(p) * (p->dv + 2), sizeof(float));
 }
@@ -408,7 +408,7 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
         TRY(attendi_cuda_launch(d, nonfinite_kernel(p, plan),
                                 min_i64(blocks, NONFINITE_CTAS), threads, SM90_SHARED,
                                 parameters, err));
-    return decodes ? combine_records(d, p, &call->a, err) : ATTEND_OK;
+    return call->a.splits > 1 ? combine_records(d, p, &call->a, err) : ATTEND_OK;
 }
 
 attend_status attendi_sm90_run(struct cuda_device *d, const struct problem *p,

@@ -437,7 +437,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             qs = 0;
             qp ^= 1;
         }
-        if constexpr (C::SPLIT) {
+        if (C::SPLIT && p.splits > 1) {
             store_partial<C>(p, t, O, st, row, lane);
             if (first_lane)
                 barrier_arrive(s.q_free + 8 * buffer);
@@ -450,8 +450,9 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                              row[r] * p.lse_stride[2]
                                        : NULL;
                 const double shift = C::SCORE_MOD ? row_shift(p, t, row[r]) : 0;
+                const int h = C::SPLIT ? t.h * p.rows + min(row[r], p.rows - 1) : t.h;
                 const float factor =
-                    row_factor<C::SCORE_MOD>(p, t.h, shift, st.m[r], st.l[r], lse);
+                    row_factor<C::SCORE_MOD>(p, h, shift, st.m[r], st.l[r], lse);
 #pragma unroll
                 for (int i = 0; i < DV / 2; i++)
                     if (((i >> 1) & 1) == r)
@@ -463,7 +464,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                             O[i] = 0.f;
                 }
             }
-            if (p.out_tma) {
+            if (!C::SPLIT && p.out_tma) {
                 store_by_copy<C>(p, t, O, q_rows, top + w * 16, lane, mo);
                 stored = buffer;
             } else {

@@ -2,7 +2,8 @@
 /*
  * Decoding on Hopper: one row for each query head.  The heads of a group are the rows of
  * a tile, which has SM90_SPLIT keys and leaves a record for each row.  The records of a
- * row are combined in their order.  Both depend on nothing but the row.
+ * row are combined in their order.  Both depend on nothing but the row.  Where a tile has
+ * all keys of its rows it ends them, to the bits that a record and its combination have.
  */
 #include "cuda/sm90/sm90.cuh"
 

@@ -153,7 +153,6 @@ DEVICE void product_fence() {}
 DEVICE void product_commit() { gpu_commit(GPU_WGMMA); }
 template <int N> DEVICE void product_wait() { gpu_wait_groups(GPU_WGMMA, N); }
 template <int N> DEVICE void pin(float (&)[N]) {}
-DEVICE int again(int x) { return x; }
 template <int N> DEVICE void registers_fewer() {}
 template <int N> DEVICE void registers_more() {}
 DEVICE void named_sync(int id, int threads) { gpu_named_barrier(id, threads, true); }

@@ -17,13 +17,13 @@
  * Weights of a row are relative to a reference, not to the running max.  The reference is
  * the largest score of the first block that the row sees.  Blocks that hide keys from a
  * row use lazy rescaling: they raise the reference where a score exceeds it by 2^8.  So
- * do all blocks of a row whose first block spans more than 2^160 (a lazy row).  For d >
- * 64 the last block of which all rows of a warpgroup see half or more decides that too,
- * and raises the reference: on the diagonal, the first block may show a row few keys.  In
- * other blocks only the sum of the weights is checked: above a limit the row is rescaled
- * by a power of two; where the sum overflows float the tile is queued, and computed again
- * with all rows lazy.  These decisions depend on the row and its place, but for the last
- * one, which depends on its tile.
+ * do all blocks of a row whose first block spans more than 2^160 (a lazy row).  The last
+ * block of which all rows of a warpgroup see half or more decides that too, and raises
+ * the reference: on the diagonal, the first block may show a row few keys.  In other
+ * blocks only the sum of the weights is checked: above a limit the row is rescaled by a
+ * power of two; where the sum overflows float the tile is queued, and computed again with
+ * all rows lazy.  These decisions depend on the row and its place, but for the last one,
+ * which depends on its tile.
  *
  * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums
  * are not finite is listed, and the non-finite kernel computes it again.  In blocks that
@@ -178,8 +178,8 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             }
         };
         auto top_row = [&]() {
-            return C::LOW_REGISTERS ? load_shared(own + OWN_BLOCK) * C::BM + group * 64
-                                    : top;
+            return C::BOUNDS_IN_SHARED ? load_shared(own + OWN_BLOCK) * C::BM + group * 64
+                                       : top;
         };
         auto first_row = [&]() { return top_row() + w * 16 + (lane >> 2); };
         const uint32_t tops = s.top + SM90_TOP_BYTES * (threadIdx.x - 128);
@@ -205,13 +205,12 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         };
         /* The last block of which each row of the warpgroup sees half or more. */
         auto learn_at = [&](const tile_of &u) {
-            const bool narrow = C::NONFINITE && D == 128 && max(p.d, p.dv) <= 64;
-            return narrow ? -1 : (row_end(p, u, top_row()) + BN / 2) / BN - 1;
+            return (row_end(p, u, top_row()) + BN / 2) / BN - 1;
         };
         const int kept_masked = C::NONFINITE ? 0 : masked_from(t),
                   kept_left = C::NONFINITE ? 0 : left_to(t),
                   kept_learn = C::NONFINITE || !C::LEARNS ? -1 : learn_at(t);
-        if constexpr (C::LOW_REGISTERS && !C::NONFINITE) {
+        if constexpr (C::BOUNDS_IN_SHARED && !C::NONFINITE) {
             if (first_lane) {
                 store_shared(own + OWN_MASKED, kept_masked);
                 store_shared(own + OWN_LEFT, kept_left);
@@ -222,12 +221,12 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         /* Hides what causal rule, window and lengths do; says whether they may. */
         auto hide_block = [&](int j) {
             const int at = 2 * (lane & 3) + j * BN;
-            const int masked = C::NONFINITE       ? masked_from(known())
-                               : C::LOW_REGISTERS ? load_shared(own + OWN_MASKED)
-                                                  : kept_masked;
-            const int left = C::NONFINITE       ? left_to(known())
-                             : C::LOW_REGISTERS ? load_shared(own + OWN_LEFT)
-                                                : kept_left;
+            const int masked = C::NONFINITE          ? masked_from(known())
+                               : C::BOUNDS_IN_SHARED ? load_shared(own + OWN_MASKED)
+                                                     : kept_masked;
+            const int left = C::NONFINITE          ? left_to(known())
+                             : C::BOUNDS_IN_SHARED ? load_shared(own + OWN_LEFT)
+                                                   : kept_left;
             if (j < masked && j >= left)
                 return false;
             const tile_of u = known();
@@ -239,9 +238,9 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             return true;
         };
         auto learns_at = [&](int j) {
-            return C::LEARNS && j == (C::NONFINITE       ? learn_at(known())
-                                      : C::LOW_REGISTERS ? load_shared(own + OWN_LEARN)
-                                                         : kept_learn);
+            return C::LEARNS && j == (C::NONFINITE          ? learn_at(known())
+                                      : C::BOUNDS_IN_SHARED ? load_shared(own + OWN_LEARN)
+                                                            : kept_learn);
         };
         auto entry_of = [&](int n) {
             return block_of<C>(p, C::MASKED ? load_shared(own + OWN_LIST) : 0, n);
@@ -390,12 +389,6 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         pin(O);
         free_v();
 
-        if constexpr (C::GROUPS == 3 &&
-                      !C::TILE_IN_SHARED) { /* not kept in registers through the loop */
-            id = again(id);
-            t = find_tile<C>(p, id);
-            top = t.block * C::BM + group * 64;
-        }
         if constexpr (C::TILE_IN_SHARED) {
             const int kept = load_shared(own + OWN_RINGS);
             t = kept_tile(own);

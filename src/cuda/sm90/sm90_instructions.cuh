@@ -97,12 +97,6 @@ template <int N> DEVICE void pin(float (&x)[N])
     for (int i = 0; i < N; i++)
         asm volatile("" : "+f"(x[i])::"memory");
 }
-/* The compiler takes x as new: it is found again, not kept in a register. */
-DEVICE int again(int x)
-{
-    asm volatile("" : "+r"(x));
-    return x;
-}
 /* Registers of each thread of the warpgroup from here on. */
 template <int N> DEVICE void registers_fewer()
 {

@@ -25,10 +25,12 @@ struct config {
     /* The first block is computed by half where its other half is hidden. */
     static constexpr bool HALF_BLOCK = BN == 128 && PING_PONG && !NONFINITE && !STATS;
     /* What can be found again is not kept in registers. */
-    static constexpr bool TILE_IN_SHARED = MASKED || NONFINITE || STATS || HALF_BLOCK;
+    static constexpr bool TILE_IN_SHARED =
+        MASKED || NONFINITE || STATS || HALF_BLOCK || GROUPS == 3;
     static constexpr bool LOW_REGISTERS = SCORE_MOD || STATS || NONFINITE;
-    /* A later block decides too whether a row is lazy; for d = 64 registers spill. */
-    static constexpr bool LEARNS = D > 64 && !SPLIT && !SCORE_MOD;
+    static constexpr bool BOUNDS_IN_SHARED = LOW_REGISTERS || GROUPS == 3;
+    /* A later block decides too whether a row is lazy. */
+    static constexpr bool LEARNS = !SPLIT && !SCORE_MOD;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
     static constexpr int QBUFFERS = SPLIT || D > 128 || (STATS && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2, VBYTES = BN * DV * 2;

@@ -17,11 +17,7 @@ static const char help_text[] =
     "threads 'attend run' would use with the same options and environment, and why.\n"
     "\n"
     "options:\n"
-    "  --isa NAME    as if forced for a run (so does the variable ATTEND_ISA)\n"
-    "  --threads N   as if given for a run (so does the variable OMP_NUM_THREADS)\n"
-    "  --json        one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
-    "                runs), devices, isa, isa_reason, threads, threads_reason\n"
-    "  --help        this text\n"
+    "@16 isa threads json help\n"
     "\n"
     "example: every kernel set that runs here\n"
     "  attend info --json | jq -r '.kernel_sets[] | select(.runs) | .name'\n";
@@ -115,9 +111,13 @@ int cmd_info(int argc, char **argv)
     attend_options wanted = attend_options_default();
     int wants_json = 0;
     const struct tool_flag flags[] = {
-        FLAG_TEXT("isa", &wanted.isa),
-        FLAG_THREADS(&wanted.threads),
-        FLAG_SWITCH("json", &wants_json),
+        FLAG_TEXT("isa", &wanted.isa, "NAME",
+                  "as if forced for a run (so does the variable ATTEND_ISA)"),
+        FLAG_THREADS(&wanted.threads,
+                     "as if given for a run (so does the variable OMP_NUM_THREADS)"),
+        FLAG_SWITCH("json", &wants_json,
+                    "one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
+                    "runs), devices, isa, isa_reason, threads, threads_reason"),
     };
     struct choice choice = {.threads = 0};
     char features[512], devices[2048];

@@ -31,20 +31,7 @@ static const char help_text[] =
     "rules and the letters.\n"
     "\n"
     "options:\n"
-    "  --reading R  charity (default): what the sheet leaves free may grow, and = may\n"
-    "               mean ~ where it does; letter: = is equality, and only what the "
-    "sheet\n"
-    "               itself calls large or vanishing may grow.  Contradictions are "
-    "settled\n"
-    "               by charity in both\n"
-    "  --explain    also the exact statement with its condition, and the deciding "
-    "numbers\n"
-    "  --json       one JSON object for each statement: id, sheet, line, says, quote,\n"
-    "               quoted_line, verdict, reading, readings_agree, invariant (true or\n"
-    "               false in every world), holds_when, measured, expected (null where "
-    "no\n"
-    "               number applies), evidence\n"
-    "  --help       this text\n"
+    "@15 reading explain json help\n"
     "\n"
     "example: what is wrong on sheet 002, and why\n"
     "  attend sheets 002 --explain\n";
@@ -191,9 +178,21 @@ int cmd_sheets(int argc, char **argv)
 {
     int explain = 0, as_json = 0, threads = 0, reading = LAB_CHARITY;
     const struct tool_flag flags[] = {
-        FLAG_CHOICE("reading", &reading, "charity, letter"),
-        FLAG_SWITCH("explain", &explain),
-        FLAG_SWITCH("json", &as_json),
+        FLAG_CHOICE(
+            "reading", &reading, "charity, letter", "R",
+            "charity (default): what the sheet leaves free may grow, and = may\n"
+            "mean ~ where it does; letter: = is equality, and only what the sheet\n"
+            "itself calls large or vanishing may grow.  Contradictions are settled\n"
+            "by charity in both"),
+        FLAG_SWITCH(
+            "explain", &explain,
+            "also the exact statement with its condition, and the deciding numbers"),
+        FLAG_SWITCH(
+            "json", &as_json,
+            "one JSON object for each statement: id, sheet, line, says, quote,\n"
+            "quoted_line, verdict, reading, readings_agree, invariant (true or\n"
+            "false in every world), holds_when, measured, expected (null where no\n"
+            "number applies), evidence"),
     };
     const char *sheet;
 

@@ -12,8 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
+
 /* Longest word that is compared for a suggestion; most flags of a command. */
 enum { WORD_MAX = 32, FLAGS_MAX = 64 };
+
+const struct tool_flag tool_flag_help = {
+    .name = "help", .letter = 'h', .help = "this text"};
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -153,7 +158,7 @@ int tool_read_flags(const char *command, int argc, char **argv,
 
     assert(count < FLAGS_MAX);
     memcpy(all, flags, (size_t)count * sizeof *flags);
-    all[count] = (struct tool_flag){.name = "help", .letter = 'h'};
+    all[count] = tool_flag_help;
     for (int i = 1; i < argc && !status; i++)
         status = take_word(command, argv, argc, &i, all, count + 1);
     if (status)
@@ -161,7 +166,7 @@ int tool_read_flags(const char *command, int argc, char **argv,
     if (!all[count].value)
         return read_values(command, all, count);
     if (help)
-        fputs(help, stdout);
+        tool_print_help(help, all, count + 1);
     return TOOL_HELPED;
 }
 

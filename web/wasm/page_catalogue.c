@@ -126,9 +126,7 @@ static void put_primer(void)
 static void write_style(FILE *out, const char *unused)
 {
     (void)unused;
-    for (int x = 0; lab_shared_style[x]; x++)
-        fputs(lab_shared_style[x], out);
-    fputs(lab_figure_style, out);
+    fprintf(out, "%s\n%s", lab_shared_style, lab_figure_style);
 }
 
 static void put_verdicts(void)

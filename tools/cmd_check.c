@@ -78,11 +78,13 @@ static int open_run(const struct request *request, struct check_run *run)
 
 static int print_as_json(const char *test, const struct check_set *set)
 {
-    return tool_print_json(
-        "check",
-        json_pack("{s:s, s:b, s:s, s:I, s:o, s:b}", "set", set->name, "split", set->split,
-                  "test", test, "cases", (json_int_t)set->tally.cases, "worst_over_bound",
-                  tool_json_real(set->tally.worst), "ok", set->tally.ok));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_put(&json, "set:s split:b test:s cases:l worst_over_bound:r ok:b", set->name,
+                 set->split, test, (int64_t)set->tally.cases, set->tally.worst,
+                 set->tally.ok);
+    return tool_print_json("check", &json);
 }
 
 static void print_as_text(const check_test *test, const struct check_set *set)

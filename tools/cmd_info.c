@@ -52,38 +52,42 @@ static int choose(const attend_options *wanted, struct choice *choice)
     return TOOL_OK;
 }
 
-/* The words of a text separated by blanks, as a JSON array; NULL without memory. */
-static json_t *json_words(const char *text)
+/* The words of a text separated by blanks, as a list. */
+static void put_words(struct lab_json *json, const char *key, const char *text)
 {
-    json_t *const words = json_array();
+    lab_json_key(json, key);
+    lab_json_begin(json, '[');
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        char word[64];
 
-    for (const char *word = text + strspn(text, " "); *word;) {
-        const size_t length = strcspn(word, " ");
-        if (json_array_append_new(words, json_stringn(word, length)))
-            break;
-        word += length + strspn(word + length, " ");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
+        lab_json_text(json, word);
+        text += strcspn(text, " ");
     }
-    return words;
+    lab_json_end(json, ']');
 }
 
 static int print_as_json(const char *features, const char *devices,
                          const struct choice *choice)
 {
-    json_t *const sets = json_array();
+    struct lab_json json;
 
+    tool_open_json(&json);
+    lab_json_put(&json, "version:s", attend_version());
+    put_words(&json, "cpu_features", features);
+    lab_json_put(&json, "kernel_sets:[");
     for (int i = 0; i < attend_isa_count(); i++) {
         attend_isa isa = attend_isa_default();
-        if (attend_isa_get(i, &isa) == ATTEND_OK)
-            json_array_append_new(sets,
-                                  json_pack("{s:s, s:o, s:b}", "name", isa.name, "needs",
-                                            json_words(isa.needs), "runs", isa.runs));
+        if (attend_isa_get(i, &isa) != ATTEND_OK)
+            continue;
+        lab_json_put(&json, "{ name:s", isa.name);
+        put_words(&json, "needs", isa.needs);
+        lab_json_put(&json, "runs:b }", isa.runs);
     }
-    return tool_print_json(
-        "info",
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s}", "version", attend_version(),
-                  "cpu_features", json_words(features), "kernel_sets", sets, "devices",
-                  devices, "isa", choice->isa, "isa_reason", choice->isa_reason,
-                  "threads", choice->threads, "threads_reason", choice->threads_reason));
+    lab_json_put(&json, "] devices:s isa:s isa_reason:s threads:i threads_reason:s",
+                 devices, choice->isa, choice->isa_reason, choice->threads,
+                 choice->threads_reason);
+    return tool_print_json("info", &json);
 }
 
 static int print_as_text(const char *features, const char *devices,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/door/objects.h"
 #include "lab/sheets/sheets.h"
 #include "shared/flags.h"
 #include "shared/json_line.h"
@@ -66,20 +67,11 @@ static int take_sheet(int argc, char **argv, const char **sheet)
 
 static int print_json(const struct lab_judgement *judgement)
 {
-    return tool_print_json(
-        "sheets",
-        json_pack(
-            "{s:s, s:s, s:i, s:o, s:o, s:i, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}",
-            "id", judgement->id, "sheet", judgement->sheet, "line", judgement->line,
-            "says", tool_json_string(judgement->says), "quote",
-            tool_json_string(judgement->quote), "quoted_line", judgement->quoted,
-            "verdict", lab_verdict_name(judgement->verdict), "reading",
-            lab_reading_name(judgement->reading), "readings_agree",
-            judgement->readings_agree, "invariant", judgement->invariant, "holds_when",
-            tool_json_string(judgement->holds_when), "measured",
-            tool_json_real(judgement->measured), "expected",
-            tool_json_real(judgement->expected), "evidence",
-            tool_json_string(judgement->evidence)));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_judgement(&json, judgement, judgement->quote);
+    return tool_print_json("sheets", &json);
 }
 
 static void print_indented(const char *text, int indent)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/door/objects.h"
+#include "lab/figures/text.h"
 #include "lab/sheets/sheets.h"
 #include "shared/flags.h"
 #include "shared/json_line.h"
@@ -84,7 +85,7 @@ static void print_judgement(const struct lab_judgement *judgement, int explain)
 {
     char quote[400], line[480];
 
-    lab_sheets_plain(judgement->quote, quote, sizeof quote);
+    lab_text_plain(judgement->quote, quote, sizeof quote);
     snprintf(line, sizeof line, "%d: \"%s\"", judgement->quoted, quote);
     printf("%-7s %4d  %-6s %s%s%s\n", judgement->id, judgement->line,
            lab_verdict_name(judgement->verdict), judgement->says,

@@ -3,6 +3,7 @@
 #include "page.h"
 
 #include "lab/door/objects.h"
+#include "lab/figures/text.h"
 #include "lab/report/teaching.h"
 #include "lab/sheets/sheets.h"
 #include "page_report.h"
@@ -18,7 +19,7 @@ const char *page_judge(int index, int reading)
     if (lab_sheets_judge(index, (enum lab_reading)reading, to))
         return page_refuse("the statement could not be judged");
     const struct lab_question *const question = lab_question_of(to->id);
-    lab_sheets_plain(to->quote ? to->quote : "", quote, sizeof quote);
+    lab_text_plain(to->quote ? to->quote : "", quote, sizeof quote);
     struct lab_json *const json = page_begin();
     lab_json_judgement(json, to, quote);
     lab_json_put(json, "question:s", question ? question->id : NULL);

@@ -67,8 +67,8 @@ static int print_help(void)
     return TOOL_HELPED;
 }
 
-/* What `command --help` prints, in the form that was chosen. */
-static int tell(const struct command *command)
+/* Prints the help of a command in the form that was chosen. */
+static int run_help(const struct command *command)
 {
     char name[16], option[] = "--help";
 
@@ -96,30 +96,10 @@ static int print_manual(void)
                     putchar(*letter - 'a' + 'A');
                 putchar('\n');
             }
-            status = tell(&commands[c]);
+            status = run_help(&commands[c]);
         }
     }
     return status;
-}
-
-/* For completion: the commands, or the flags of one, or of an experiment. */
-static int print_words(int argc, char **argv)
-{
-    char option[] = "--help";
-    const struct command *command = NULL;
-
-    if (argc < 2) {
-        for (int c = 0; c < COMMANDS; c++)
-            puts(commands[c].name);
-        return TOOL_HELPED;
-    }
-    for (int c = 0; c < COMMANDS; c++)
-        if (!strcmp(argv[1], commands[c].name))
-            command = &commands[c];
-    tool_help_form = TOOL_HELP_WORDS;
-    return command ? command->run(argc, (char *[]){argv[1], argc > 2 ? argv[2] : option,
-                                                   option, NULL})
-                   : TOOL_USAGE;
 }
 
 /* NULL, with a message, when there is no such command. */
@@ -143,6 +123,23 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* For completion: the commands, or the flags of one, or of an experiment. */
+static int print_words(int argc, char **argv)
+{
+    char option[] = "--help";
+
+    for (int c = 0; c < COMMANDS && argc < 2; c++)
+        puts(commands[c].name);
+    if (argc < 2)
+        return TOOL_HELPED;
+    const struct command *const command = find_command(argv[1]);
+    if (!command)
+        return TOOL_USAGE;
+    tool_help_form = TOOL_HELP_WORDS;
+    return argc == 2 ? run_help(command)
+                     : command->run(3, (char *[]){argv[1], argv[2], option, NULL});
+}
+
 static int help(int argc, char **argv)
 {
     if (argc < 2 || !strcmp(argv[1], "help") || !strcmp(argv[1], "--help"))
@@ -155,7 +152,7 @@ static int help(int argc, char **argv)
         return tool_fail("", TOOL_USAGE, "help takes one command, got '%s' as well",
                          argv[2]);
     const struct command *const command = find_command(argv[1]);
-    return command ? tell(command) : TOOL_USAGE;
+    return command ? run_help(command) : TOOL_USAGE;
 }
 
 /*

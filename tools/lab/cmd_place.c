@@ -23,7 +23,7 @@ static const char help_text[] =
     "                  FILE.safetensors:NAME, to measure fragile pairs; FILE then needs\n"
     "                  the two best keys of each row: 'attend stats --top 2 --out FILE'\n"
     "  --layout --dtype --scale  of q and k, as in 'attend run'\n"
-    "@18 noise rows trials seed threads json csv svg help\n"
+    "@18 noise rows trials seed no-sweep threads json csv svg help\n"
     "\n"
     "quantities, means over the rows of a head:\n"
     "  rows             how many rows count\n"
@@ -101,6 +101,7 @@ static int read_args(int argc, char **argv, struct place_args *args)
     lab_common_flags(&args->request, &common,
                      &(struct lab_common_help){
                          .trials = "noisy copies of each pair (default 2000)",
+                         .no_sweep = "accepted; nothing here is swept",
                          .svg = "the maps, one below the other, as one SVG file"},
                      flags);
     memcpy(flags + LAB_COMMON_FLAGS, own, sizeof own);

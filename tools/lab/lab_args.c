@@ -206,6 +206,8 @@ void lab_common_flags(struct lab_request *request, struct lab_common *common,
                       struct tool_flag flags[LAB_COMMON_FLAGS])
 {
     const char *const seed = help->seed ? help->seed : "other random numbers (default 1)";
+    const char *const no_sweep =
+        help->no_sweep ? help->no_sweep : "only the rows of exactly these parameters";
     const char *const json =
         help->json ? help->json : "one JSON object per line, as in other experiments";
     const struct tool_flag all[LAB_COMMON_FLAGS] = {
@@ -216,8 +218,7 @@ void lab_common_flags(struct lab_request *request, struct lab_common *common,
         FLAG_NUMBER(double, "threads", read_whole, &common->threads, 1, TOOL_THREADS_MAX,
                     "N",
                     "threads; the numbers are the same for any (default: every core)"),
-        FLAG_SWITCH("no-sweep", &common->no_sweep,
-                    "only the rows of exactly these parameters"),
+        FLAG_SWITCH("no-sweep", &common->no_sweep, no_sweep),
         FLAG_SWITCH("json", &common->as_json, json),
         FLAG_SWITCH("csv", &common->as_csv,
                     "the same as comma-separated values with a header"),

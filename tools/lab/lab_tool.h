@@ -37,7 +37,7 @@ struct lab_common {
 };
 /* What --help says of some of them: NULL: what it says of an experiment's. */
 struct lab_common_help {
-    const char *trials, *seed, *json, *svg;
+    const char *trials, *seed, *no_sweep, *json, *svg;
 };
 void lab_common_flags(struct lab_request *request, struct lab_common *common,
                       const struct lab_common_help *help,

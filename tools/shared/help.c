@@ -82,32 +82,30 @@ static void print_item(const struct tool_flag *flag)
     }
 }
 
-/* Ends what is open and begins `next`, unless it is open already. */
-static enum block turn(enum block open, enum block next, int is_paragraph)
+/* Ends a block and begins the next. */
+static void change(enum block open, enum block next)
 {
-    if (open == next && !is_paragraph)
-        return next;
     if (open == LITERAL || open == LIST)
         puts(open == LITERAL ? ".Ed" : ".El");
     if (next == LITERAL)
         puts(".Bd -literal -offset indent");
     if (next == LIST)
         puts(".Bl -tag -width Ds");
-    if (next == WORDS && is_paragraph)
+    if (next == WORDS && open != NOTHING)
         puts(".Pp");
-    return next;
 }
 
 /* ---- completion ------------------------------------------------------------ */
 
-/* The words of "a|b" or "a, b", each up to what stands for a value, "offset:N"; not
- * r0:r1. */
+/*
+ * The words of "a|b" or "a, b", each up to what stands for a value: "offset:" of
+ * "offset:N". Capital letters stand for a value, and so does "r0:r1".
+ */
 static void print_choices(const char *choices)
 {
     while (*choices) {
         const size_t length = strcspn(choices, "|,");
         const size_t fixed = strcspn(choices, "ABCDEFGHIJKLMNOPQRSTUVWXYZ[|,");
-
         const char *const colon = memchr(choices, ':', fixed);
 
         if (*choices == 'F')
@@ -159,21 +157,20 @@ static void print_manual(const char *text, const struct tool_flag *flags, int co
 
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
-        if (length) {
-            const enum block next = *line == '@' ? LIST : *line == ' ' ? LITERAL : WORDS;
-            open =
-                turn(open, next,
-                     next != LIST && (is_paragraph || open == LITERAL || open == LIST) &&
-                         open != NOTHING && (next != open || is_paragraph));
-            if (next == LIST)
-                print_named(line, length, flags, count);
-            else
-                print_roff(line, length, next == WORDS);
+        const enum block next = *line == '@' ? LIST : *line == ' ' ? LITERAL : WORDS;
+
+        if (length && (next != open || is_paragraph)) {
+            change(open, next);
+            open = next;
         }
+        if (next == LIST)
+            print_named(line, length, flags, count);
+        else if (length)
+            print_roff(line, length, next == WORDS);
         is_paragraph = length == 0;
         line += length + (line[length] == '\n');
     }
-    turn(open, NOTHING, 0);
+    change(open, NOTHING);
 }
 
 void tool_print_help(const char *text, const struct tool_flag *flags, int count)

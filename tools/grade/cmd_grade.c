@@ -241,25 +241,12 @@ static int grade_list(const struct list *list, const struct lab_rubric *rubric,
 
 /* ---- words ----------------------------------------------------------------------- */
 
-/* Takes the files out of argv; the new argc, or -1 after a message. */
-static int take_files(int argc, char **argv, struct list *list)
+static int take_file(void *list, const char *word)
 {
-    int kept = 1;
-    for (int i = 1; i < argc; i++) {
-        struct stat info;
-        const int takes_value = !strcmp(argv[i], "--seed") ||
-                                !strcmp(argv[i], "--rubric") ||
-                                !strcmp(argv[i], "--threads");
-        if (argv[i][0] == '-') {
-            argv[kept++] = argv[i];
-            if (takes_value && i + 1 < argc)
-                argv[kept++] = argv[++i];
-        } else if (!stat(argv[i], &info) && S_ISDIR(info.st_mode)
-                       ? add_folder(list, argv[i])
-                       : add_path(list, "", argv[i]))
-            return -1;
-    }
-    return kept;
+    struct stat info;
+
+    return !stat(word, &info) && S_ISDIR(info.st_mode) ? add_folder(list, word)
+                                                       : add_path(list, "", word);
 }
 
 static int print_template(void)
@@ -324,7 +311,7 @@ int cmd_grade(int argc, char **argv)
     };
     struct list list = {0};
 
-    argc = take_files(argc, argv, &list);
+    argc = tool_take_words(argc, argv, FLAG_TABLE(flags), take_file, &list);
     int status = argc < 0
                      ? TOOL_USAGE
                      : tool_read_flags("grade", argc, argv, FLAG_TABLE(flags), help_text);

@@ -43,27 +43,18 @@ enum { VERDICTS = LAB_SLIP + 1 };
 static const char *const sheet_names[] = {"000", "001", "002", "003", "004"};
 enum { SHEETS = sizeof sheet_names / sizeof sheet_names[0] };
 
-/* Takes the sheet out of argv; the new argc, or -1 after a message. */
-static int take_sheet(int argc, char **argv, const char **sheet)
+static int take_sheet(void *user, const char *word)
 {
-    int kept = 1;
+    const char **const sheet = user;
 
-    *sheet = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' || *sheet || !strcmp(argv[i - 1], "--reading")) {
-            argv[kept++] = argv[i];
-            continue;
+    for (int s = 0; s < SHEETS && !*sheet; s++)
+        if (!strcmp(word, sheet_names[s])) {
+            *sheet = sheet_names[s];
+            return TOOL_OK;
         }
-        for (int s = 0; s < SHEETS; s++)
-            if (!strcmp(argv[i], sheet_names[s]))
-                *sheet = sheet_names[s];
-        if (!*sheet) {
-            tool_fail("sheets", TOOL_USAGE, "no sheet '%s': 000, 001, 002, 003 or 004",
-                      argv[i]);
-            return -1;
-        }
-    }
-    return kept;
+    return *sheet ? -1
+                  : tool_fail("sheets", TOOL_USAGE,
+                              "no sheet '%s': 000, 001, 002, 003 or 004", word);
 }
 
 static int print_json(const struct lab_judgement *judgement)
@@ -187,9 +178,9 @@ int cmd_sheets(int argc, char **argv)
             "false in every world), holds_when, measured, expected (null where no\n"
             "number applies), evidence"),
     };
-    const char *sheet;
+    const char *sheet = NULL;
 
-    argc = take_sheet(argc, argv, &sheet);
+    argc = tool_take_words(argc, argv, FLAG_TABLE(flags), take_sheet, &sheet);
     if (argc < 0)
         return TOOL_USAGE;
     int status = tool_read_flags("sheets", argc, argv, FLAG_TABLE(flags), help_text);

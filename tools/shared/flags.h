@@ -71,6 +71,15 @@ extern const struct tool_flag tool_flag_help;
 #define FLAG_TABLE(flags) flags, (int)(sizeof(flags) / sizeof(flags)[0])
 
 /*
+ * For a command that takes words besides flags, before tool_read_flags(): calls take()
+ * for each word that is neither a flag of the table nor its value, and drops those for
+ * which it returns TOOL_OK; a negative number leaves a word, another status ends.  The
+ * new argc, or -1.
+ */
+int tool_take_words(int argc, char **argv, const struct tool_flag *flags, int count,
+                    int (*take)(void *user, const char *word), void *user);
+
+/*
  * Reads argv[1 .. argc-1]; no command takes positional arguments here.  A word after a
  * flag that takes a value is its value also when it starts with one dash (negative
  * numbers), but not with two.  First unknown, repeated and incomplete flags are

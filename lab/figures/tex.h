@@ -5,14 +5,15 @@
 
 #include <stddef.h>
 
+/* What a command stands for; `tag` is the element of MathML that holds it. */
 struct lab_tex_symbol {
-    const char *name;
-    const char *tag, *text; /* of MathML; NULL: only quotations have it */
-    const char *plain;      /* as one would type it; NULL: the name */
+    const char *name, *tag, *text;
 };
 
-/* The command of `length` bytes, its backslash first; NULL: not known. */
+/* Of a command of `length` bytes, its backslash first; NULL: not known. */
 const struct lab_tex_symbol *lab_tex_symbol(const char *tex, size_t length);
+/* The same in plain letters; NULL: the name itself. */
+const char *lab_tex_sign(const char *tex, size_t length);
 /* Bytes of the command at `tex`, which is a backslash. */
 size_t lab_tex_command(const char *tex, size_t length);
 int lab_tex_is(const char *tex, size_t length, const char *name);

@@ -43,12 +43,12 @@ static size_t write_fraction(struct writer *writer, const char *text, size_t len
 static size_t write_command(struct writer *writer, const char *text, size_t left)
 {
     const size_t length = lab_tex_command(text, left);
-    const struct lab_tex_symbol *const symbol = lab_tex_symbol(text, length);
+    const char *const sign = lab_tex_sign(text, length);
 
     if (lab_tex_is(text, length, "frac") && length < left && text[length] == '{')
         return length + write_fraction(writer, text + length, left - length);
-    if (symbol && symbol->plain)
-        put(writer, symbol->plain, strlen(symbol->plain));
+    if (sign)
+        put(writer, sign, strlen(sign));
     else /* also of \{ and the like */
         put(writer, text + 1, length - 1);
     return length;

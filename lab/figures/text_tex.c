@@ -89,18 +89,17 @@ static void set_words(FILE *out, int words, const char *tex, size_t length)
 static void set_symbol(FILE *out, const char *tex, size_t length)
 {
     const struct lab_tex_symbol *const symbol = lab_tex_symbol(tex, length);
-    const char *const tag = symbol ? symbol->tag : NULL;
-    if (!tag) {
+    if (!symbol) {
         /* A command that is not known is shown as it is written. */
         fputs("<mtext>", out);
         lab_text_escape(out, tex, length);
         fputs("</mtext>", out);
-    } else if (!strcmp(tag, "mspace"))
+    } else if (!strcmp(symbol->tag, "mspace"))
         fprintf(out, "<mspace width=\"%s\"/>", symbol->text);
     else
-        fprintf(out, "<%s%s>%s</%s>", tag,
+        fprintf(out, "<%s%s>%s</%s>", symbol->tag,
                 strcmp(symbol->text, "\u2016") ? "" : " stretchy=\"false\"", symbol->text,
-                tag);
+                symbol->tag);
 }
 
 static void set_command(FILE *out, const char *tex, size_t length)

@@ -69,7 +69,7 @@ bench:
 release:
 	@$(SETUP) run
 	$(if $(CUDA),@scripts/get_nvcc.sh)
-	$(BUILD) 'attend_shared attend_static attend_theory_shared attend_theory_static attend_layer_shared attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
+	$(BUILD) 'attend_shared attend_static attend_theory_shared attend_theory_static attend_layer_shared attend_layer_static mpi_libraries attend_tool attend_manual' $(CONFIGURE)
 
 # Two modules, with vector instructions and without, and what node makes of them.
 page:

@@ -206,6 +206,7 @@ class Build:
         (package / "_libs").mkdir(parents=True)
         for path in self.tree.glob("python/attend/*"):
             (package / path.name).symlink_to(path)
+        self.command(self.python, self.tree / "scripts/theory_bindings.py", package / "theory.py")
         for output in {u for t in self.tests for u in t["uses"] if u.endswith(".so")}:
             name = os.path.basename(output)
             (package / ("_libs/" + name if name == "_theory.so" else name)).symlink_to(self.directory / output)

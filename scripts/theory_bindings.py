@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes python/attend/theory.py from include/attend/theory.h.
+"""theory_bindings.py FILE: writes attend/theory.py of the Python package from include/attend/theory.h.
 
 Every function of numbers and structs gets a definition with types and the header's own
 words; functions of arrays are written by hand in python/attend/_theory_arrays.py.
-Without arguments the file is written; with --print it is printed.
+The build runs it; a link in the place of FILE is replaced.
 """
 
 import os
@@ -13,7 +13,6 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join(ROOT, "include", "attend", "theory.h")
-MODULE = os.path.join(ROOT, "python", "attend", "theory.py")
 
 # C types as letters of _theory_library.py; flags that are true or false by their names.
 LETTERS = {
@@ -214,12 +213,12 @@ def module(header):
 
 
 def main():
+    (path,) = sys.argv[1:]
     with open(HEADER, encoding="utf-8") as file:
         text = module(file.read())
-    if sys.argv[1:] == ["--print"]:
-        sys.stdout.write(text)
-        return
-    with open(MODULE, "w", encoding="utf-8") as file:
+    if os.path.islink(path):
+        os.unlink(path)
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -24,18 +24,7 @@ static const char help_text[] =
     "short problems take every path of long ones.  Takes some 20 seconds.\n"
     "\n"
     "options:\n"
-    "  --isa NAME    this kernel set only (default: ATTEND_ISA, else all that run here)\n"
-    "  --device NAME this device in place of the CPU: cuda or cuda:N; without 2^x\n"
-    "  --threads N   threads of every call (default 1: the problems are small; the law\n"
-    "                of threads has its own)\n"
-    "  --seed N      other random problems (default 1)\n"
-    "  --effort X    multiplies the number of random problems (default 1); a few of "
-    "each\n"
-    "                kind are always the same\n"
-    "  --json        one JSON object per line: set, split, test, cases,\n"
-    "                worst_over_bound, ok; laws that hold bit for bit have\n"
-    "                worst_over_bound 0, null if not\n"
-    "  --help        this text\n"
+    "@16 isa device threads seed effort json help\n"
     "\n"
     "Exit status 1 if a check fails; the message names the problem that shows it.\n"
     "\n"
@@ -89,11 +78,13 @@ static int open_run(const struct request *request, struct check_run *run)
 
 static int print_as_json(const char *test, const struct check_set *set)
 {
-    return tool_print_json(
-        "check",
-        json_pack("{s:s, s:b, s:s, s:I, s:o, s:b}", "set", set->name, "split", set->split,
-                  "test", test, "cases", (json_int_t)set->tally.cases, "worst_over_bound",
-                  tool_json_real(set->tally.worst), "ok", set->tally.ok));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_put(&json, "set:s split:b test:s cases:l worst_over_bound:r ok:b", set->name,
+                 set->split, test, (int64_t)set->tally.cases, set->tally.worst,
+                 set->tally.ok);
+    return tool_print_json("check", &json);
 }
 
 static void print_as_text(const check_test *test, const struct check_set *set)
@@ -152,12 +143,22 @@ int cmd_check(int argc, char **argv)
 {
     struct request request = {.seed = 1, .effort = 1.0};
     const struct tool_flag flags[] = {
-        FLAG_TEXT("isa", &request.isa),
-        FLAG_TEXT("device", &request.device),
-        FLAG_THREADS(&request.threads),
-        FLAG_INT64("seed", &request.seed, 0, INFINITY),
-        FLAG_REAL("effort", &request.effort, 0.01, 1000.0),
-        FLAG_SWITCH("json", &request.as_json),
+        FLAG_TEXT("isa", &request.isa, "NAME",
+                  "this kernel set only (default: ATTEND_ISA, else all that run here)"),
+        FLAG_TEXT("device", &request.device, "NAME",
+                  "this device in place of the CPU: cuda or cuda:N; without 2^x"),
+        FLAG_THREADS(&request.threads,
+                     "threads of every call (default 1: the problems are small; the law\n"
+                     "of threads has its own)"),
+        FLAG_INT64("seed", &request.seed, 0, INFINITY, "N",
+                   "other random problems (default 1)"),
+        FLAG_REAL("effort", &request.effort, 0.01, 1000.0, "X",
+                  "multiplies the number of random problems (default 1); a few of each\n"
+                  "kind are always the same"),
+        FLAG_SWITCH("json", &request.as_json,
+                    "one JSON object per line: set, split, test, cases,\n"
+                    "worst_over_bound, ok; laws that hold bit for bit have\n"
+                    "worst_over_bound 0, null if not"),
     };
     struct progress progress = {.done = 0};
     struct check_run run;

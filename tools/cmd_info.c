@@ -17,11 +17,7 @@ static const char help_text[] =
     "threads 'attend run' would use with the same options and environment, and why.\n"
     "\n"
     "options:\n"
-    "  --isa NAME    as if forced for a run (so does the variable ATTEND_ISA)\n"
-    "  --threads N   as if given for a run (so does the variable OMP_NUM_THREADS)\n"
-    "  --json        one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
-    "                runs), devices, isa, isa_reason, threads, threads_reason\n"
-    "  --help        this text\n"
+    "@16 isa threads json help\n"
     "\n"
     "example: every kernel set that runs here\n"
     "  attend info --json | jq -r '.kernel_sets[] | select(.runs) | .name'\n";
@@ -56,38 +52,42 @@ static int choose(const attend_options *wanted, struct choice *choice)
     return TOOL_OK;
 }
 
-/* The words of a text separated by blanks, as a JSON array; NULL without memory. */
-static json_t *json_words(const char *text)
+/* The words of a text separated by blanks, as a list. */
+static void put_words(struct lab_json *json, const char *key, const char *text)
 {
-    json_t *const words = json_array();
+    lab_json_key(json, key);
+    lab_json_begin(json, '[');
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        char word[64];
 
-    for (const char *word = text + strspn(text, " "); *word;) {
-        const size_t length = strcspn(word, " ");
-        if (json_array_append_new(words, json_stringn(word, length)))
-            break;
-        word += length + strspn(word + length, " ");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
+        lab_json_text(json, word);
+        text += strcspn(text, " ");
     }
-    return words;
+    lab_json_end(json, ']');
 }
 
 static int print_as_json(const char *features, const char *devices,
                          const struct choice *choice)
 {
-    json_t *const sets = json_array();
+    struct lab_json json;
 
+    tool_open_json(&json);
+    lab_json_put(&json, "version:s", attend_version());
+    put_words(&json, "cpu_features", features);
+    lab_json_put(&json, "kernel_sets:[");
     for (int i = 0; i < attend_isa_count(); i++) {
         attend_isa isa = attend_isa_default();
-        if (attend_isa_get(i, &isa) == ATTEND_OK)
-            json_array_append_new(sets,
-                                  json_pack("{s:s, s:o, s:b}", "name", isa.name, "needs",
-                                            json_words(isa.needs), "runs", isa.runs));
+        if (attend_isa_get(i, &isa) != ATTEND_OK)
+            continue;
+        lab_json_put(&json, "{ name:s", isa.name);
+        put_words(&json, "needs", isa.needs);
+        lab_json_put(&json, "runs:b }", isa.runs);
     }
-    return tool_print_json(
-        "info",
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s}", "version", attend_version(),
-                  "cpu_features", json_words(features), "kernel_sets", sets, "devices",
-                  devices, "isa", choice->isa, "isa_reason", choice->isa_reason,
-                  "threads", choice->threads, "threads_reason", choice->threads_reason));
+    lab_json_put(&json, "] devices:s isa:s isa_reason:s threads:i threads_reason:s",
+                 devices, choice->isa, choice->isa_reason, choice->threads,
+                 choice->threads_reason);
+    return tool_print_json("info", &json);
 }
 
 static int print_as_text(const char *features, const char *devices,
@@ -115,9 +115,13 @@ int cmd_info(int argc, char **argv)
     attend_options wanted = attend_options_default();
     int wants_json = 0;
     const struct tool_flag flags[] = {
-        FLAG_TEXT("isa", &wanted.isa),
-        FLAG_THREADS(&wanted.threads),
-        FLAG_SWITCH("json", &wants_json),
+        FLAG_TEXT("isa", &wanted.isa, "NAME",
+                  "as if forced for a run (so does the variable ATTEND_ISA)"),
+        FLAG_THREADS(&wanted.threads,
+                     "as if given for a run (so does the variable OMP_NUM_THREADS)"),
+        FLAG_SWITCH("json", &wants_json,
+                    "one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
+                    "runs), devices, isa, isa_reason, threads, threads_reason"),
     };
     struct choice choice = {.threads = 0};
     char features[512], devices[2048];

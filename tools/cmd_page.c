@@ -24,8 +24,7 @@ static const char help_text[] =
     "install' where it was built.\n"
     "\n"
     "options:\n"
-    "  -o, --output FILE  where to write it (attend.html)\n"
-    "  --help             this text\n"
+    "@21 output help\n"
     "\n"
     "example:\n"
     "  attend page -o attend.html && xdg-open attend.html\n";
@@ -85,7 +84,8 @@ int cmd_page(int argc, char **argv)
 {
     const char *path = "attend.html";
     const struct tool_flag flags[] = {
-        FLAG_LINE(const char *, "output", tool_read_text, &path, .letter = 'o'),
+        FLAG_LINE(const char *, "output", tool_read_text, &path, .letter = 'o',
+                  .takes = "FILE", .help = "where to write it (attend.html)"),
     };
     int status = tool_read_flags("page", argc, argv, FLAG_TABLE(flags), help_text);
 

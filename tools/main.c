@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shared/flags.h"
+#include "shared/help.h"
 #include "shared/ranks.h"
 
 static const struct command {
@@ -67,6 +67,41 @@ static int print_help(void)
     return TOOL_HELPED;
 }
 
+/* Prints the help of a command in the form that was chosen. */
+static int run_help(const struct command *command)
+{
+    char name[16], option[] = "--help";
+
+    snprintf(name, sizeof name, "%s", command->name);
+    return command->run(2, (char *[]){name, option, NULL});
+}
+
+/* attend(1): standard input, in which every "@usage" and "@commands" is replaced. */
+static int print_manual(void)
+{
+    char line[1024];
+    int status = TOOL_HELPED;
+
+    while (fgets(line, sizeof line, stdin)) {
+        const int is_usage = !strcmp(line, "@usage\n");
+        if (!is_usage && strcmp(line, "@commands\n") != 0) {
+            fputs(line, stdout);
+            continue;
+        }
+        tool_help_form = is_usage ? TOOL_HELP_USAGE : TOOL_HELP_MANUAL;
+        for (int c = 0; c < COMMANDS && status == TOOL_HELPED; c++) {
+            if (!is_usage) {
+                fputs(".Sh ", stdout);
+                for (const char *letter = commands[c].name; *letter; letter++)
+                    putchar(*letter - 'a' + 'A');
+                putchar('\n');
+            }
+            status = run_help(&commands[c]);
+        }
+    }
+    return status;
+}
+
 /* NULL, with a message, when there is no such command. */
 static const struct command *find_command(const char *name)
 {
@@ -88,19 +123,36 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* For completion: the commands, or the flags of one, or of an experiment. */
+static int print_words(int argc, char **argv)
+{
+    char option[] = "--help";
+
+    for (int c = 0; c < COMMANDS && argc < 2; c++)
+        puts(commands[c].name);
+    if (argc < 2)
+        return TOOL_HELPED;
+    const struct command *const command = find_command(argv[1]);
+    if (!command)
+        return TOOL_USAGE;
+    tool_help_form = TOOL_HELP_WORDS;
+    return argc == 2 ? run_help(command)
+                     : command->run(3, (char *[]){argv[1], argv[2], option, NULL});
+}
+
 static int help(int argc, char **argv)
 {
     if (argc < 2 || !strcmp(argv[1], "help") || !strcmp(argv[1], "--help"))
         return print_help();
+    if (!strcmp(argv[1], "--manual") && argc == 2)
+        return print_manual();
+    if (!strcmp(argv[1], "--words") && argc <= 4)
+        return print_words(argc - 1, argv + 1);
     if (argc > 2)
         return tool_fail("", TOOL_USAGE, "help takes one command, got '%s' as well",
                          argv[2]);
     const struct command *const command = find_command(argv[1]);
-    if (!command)
-        return TOOL_USAGE;
-    char option[] = "--help";
-    char *words[] = {argv[1], option, NULL};
-    return command->run(2, words);
+    return command ? run_help(command) : TOOL_USAGE;
 }
 
 /*

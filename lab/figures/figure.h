@@ -89,7 +89,7 @@ int lab_figure_svg(const struct lab_figure *figure, FILE *out);
 int lab_figures_svg(const struct lab_figures *figures, FILE *out);
 /* One figure without style and background, for a page that has lab_figure_style. */
 int lab_figure_svg_inline(const struct lab_figure *figure, FILE *out);
-extern const char lab_figure_style[];
+extern const char lab_figure_style[]; /* figure.css */
 
 /* Where the plot lies in that drawing, in its units, and what its ends stand for. */
 struct lab_frame {

@@ -19,45 +19,6 @@ enum {
     SERIES_MAX = 64
 };
 
-/* Light first; dark where the reader asks for it, and never on paper. */
-const char lab_figure_style[] =
-    ".lab-figure{--fg:#1f2328;--muted:#57606a;--grid:#e4e7eb;--paper:#fff;"
-    "--c0:#1d63b8;--c1:#c2410c;--c2:#0f766e;--c3:#7e3fa8;"
-    "--c4:#946200;--c5:#b4306b;--c6:#4d7c0f;--c7:#55606e;"
-    "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,"
-    "sans-serif;font-size:13px}\n"
-    "@media screen and (prefers-color-scheme:dark){.lab-figure{--fg:#e6e8eb;"
-    "--muted:#a3adb8;--grid:#30363d;--paper:#171b21;"
-    "--c0:#6aaef5;--c1:#f5915f;--c2:#3fc6b2;--c3:#c79bf0;"
-    "--c4:#e2b440;--c5:#f285b0;--c6:#9fcf5a;--c7:#aab4c0}}\n"
-    ".lab-figure .paper{fill:var(--paper)}"
-    ".lab-figure text{fill:var(--fg)}"
-    ".lab-figure .title{font-size:15px;font-weight:600}"
-    ".lab-figure .label,.lab-figure .number{fill:var(--muted)}"
-    ".lab-figure .middle{text-anchor:middle}"
-    ".lab-figure .end{text-anchor:end}"
-    ".lab-figure .number{font-variant-numeric:tabular-nums}"
-    ".lab-figure .grid,.lab-figure .frame,.lab-figure .tick,.lab-figure .line,"
-    ".lab-figure .error,.lab-figure .halo{fill:none}"
-    ".lab-figure .grid{stroke:var(--grid);stroke-width:1}"
-    ".lab-figure .frame,.lab-figure .tick{stroke:var(--muted);stroke-width:1}"
-    ".lab-figure .line{stroke-width:2;stroke-linejoin:round;stroke-linecap:round}"
-    ".lab-figure .error{stroke-width:1.2}"
-    ".lab-figure .point{stroke:var(--paper);stroke-width:1}"
-    ".lab-figure .bar{opacity:.38}"
-    ".lab-figure .cloud .point{stroke:none;fill-opacity:.4}"
-    ".lab-figure .note{paint-order:stroke;stroke:var(--paper);stroke-width:4px;"
-    "stroke-linejoin:round}"
-    ".lab-figure .halo{stroke:#000;stroke-width:4.5;"
-    "stroke-linejoin:round;stroke-linecap:butt}\n"
-#define COLOUR(c)                                                                        \
-    ".lab-figure .line.c" #c ",.lab-figure .error.c" #c "{stroke:var(--c" #c ")}"        \
-    ".lab-figure .point.c" #c ",.lab-figure .bar.c" #c "{fill:var(--c" #c ")}"
-    COLOUR(0) COLOUR(1) COLOUR(2) COLOUR(3) COLOUR(4) COLOUR(5) COLOUR(6) COLOUR(7)
-#undef COLOUR
-        "\n.lab-figure .line.over{stroke:#fff;stroke-linecap:butt}"
-        ".lab-figure .point.over{fill:#fff;stroke:#000}";
-
 double lab_canvas_x(const struct lab_canvas *canvas, double x)
 {
     return canvas->left + canvas->width * lab_axis_place(&canvas->x, x);

@@ -20,6 +20,8 @@ void lab_text_prose(FILE *out, const char *text);
  */
 void lab_text_markdown(FILE *out, const char *text);
 void lab_text_formula(FILE *out, const char *tex);
+/* TeX in plain letters: \mu_a as mu_a, \frac{1}{2} as 1/2. */
+void lab_text_plain(const char *tex, char *text, size_t size);
 /* A number for reading: `digits` significant ones, "1.2 x 10^-7" set as in print. */
 void lab_text_number(FILE *out, double value, int digits);
 

@@ -1,65 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Formulas in the part of TeX that the tour uses, as MathML. */
+#include "lab/figures/tex.h"
 #include "lab/figures/text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* What a command stands for; `tag` is the element of MathML that holds it. */
-static const struct symbol {
-    const char *name, *tag, *text;
-} symbols[] = {
-    {"alpha", "mi", "\u03b1"},  {"beta", "mi", "\u03b2"},
-    {"gamma", "mi", "\u03b3"},  {"varepsilon", "mi", "\u03b5"},
-    {"theta", "mi", "\u03b8"},  {"mu", "mi", "\u03bc"},
-    {"pi", "mi", "\u03c0"},     {"sigma", "mi", "\u03c3"},
-    {"tau", "mi", "\u03c4"},    {"varphi", "mi", "\u03c6"},
-    {"omega", "mi", "\u03c9"},  {"Sigma", "mi", "\u03a3"},
-    {"Phi", "mi", "\u03a6"},    {"infty", "mi", "\u221e"},
-    {"top", "mi", "\u22a4"},    {"ln", "mi", "ln"},
-    {"exp", "mi", "exp"},       {"cos", "mi", "cos"},
-    {"dots", "mi", "\u2026"},   {"max", "mo", "max"},
-    {"sum", "mo", "\u2211"},    {"le", "mo", "\u2264"},
-    {"ge", "mo", "\u2265"},     {"ne", "mo", "\u2260"},
-    {"ll", "mo", "\u226a"},     {"gg", "mo", "\u226b"},
-    {"to", "mo", "\u2192"},     {"sim", "mo", "\u223c"},
-    {"approx", "mo", "\u2248"}, {"pm", "mo", "\u00b1"},
-    {"iff", "mo", "\u27fa"},    {"cdot", "mo", "\u22c5"},
-    {"in", "mo", "\u2208"},     {"lVert", "mo", "\u2016"},
-    {"rVert", "mo", "\u2016"},  {"langle", "mo", "\u27e8"},
-    {"rangle", "mo", "\u27e9"}, {"%", "mi", "%"},
-    {"qquad", "mspace", "2em"}, {"quad", "mspace", "1em"},
-    {",", "mspace", "0.17em"},  {" ", "mspace", "0.25em"},
-};
-
 static void set_row(FILE *out, const char *tex, size_t length);
-
-static size_t command_length(const char *tex, size_t length)
-{
-    size_t n = 1;
-    while (n < length && isalpha((unsigned char)tex[n]))
-        n++;
-    return n == 1 && length > 1 ? 2 : n;
-}
-
-static int is_command(const char *tex, size_t length, const char *name)
-{
-    return length == strlen(name) + 1 && *tex == '\\' &&
-           !memcmp(tex + 1, name, length - 1);
-}
-
-/* Length of a group with its braces. */
-static size_t group_length(const char *tex, size_t length)
-{
-    int depth = 0;
-    for (size_t i = 0; i < length; i++) {
-        depth += tex[i] == '{';
-        depth -= tex[i] == '}';
-        if (depth == 0)
-            return i + 1;
-    }
-    return length;
-}
 
 static size_t spaces(const char *tex, size_t length)
 {
@@ -74,9 +21,9 @@ static int arguments_of(const char *tex, size_t length)
 {
     static const char *const one[] = {"sqrt", "text", "mathrm", "bar"};
     for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-        if (is_command(tex, length, one[i]))
+        if (lab_tex_is(tex, length, one[i]))
             return 1;
-    return is_command(tex, length, "frac") ? 2 : 0;
+    return lab_tex_is(tex, length, "frac") ? 2 : 0;
 }
 
 static size_t atom_length(const char *tex, size_t length);
@@ -93,13 +40,13 @@ static size_t argument_length(const char *tex, size_t length)
 /* The length of a letter, a number, a group, or a command with its arguments. */
 static size_t atom_length(const char *tex, size_t length)
 {
-    size_t n = 0;
+    size_t n = 0, inside;
     if (length == 0)
         return 0;
     if (*tex == '{')
-        return group_length(tex, length);
+        return lab_tex_group(tex, length, &inside);
     if (*tex == '\\') {
-        n = command_length(tex, length);
+        n = lab_tex_command(tex, length);
         for (int i = arguments_of(tex, n); i > 0; i--)
             n += argument_length(tex + n, length - n);
         return n;
@@ -141,44 +88,40 @@ static void set_words(FILE *out, int words, const char *tex, size_t length)
 
 static void set_symbol(FILE *out, const char *tex, size_t length)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        const char *const tag = symbols[i].tag, *const text = symbols[i].text;
-        if (!is_command(tex, length, symbols[i].name))
-            continue;
-        if (!strcmp(tag, "mspace"))
-            fprintf(out, "<mspace width=\"%s\"/>", text);
-        else if (!strcmp(text, "\u2016"))
-            fprintf(out, "<mo stretchy=\"false\">%s</mo>", text);
-        else
-            fprintf(out, "<%s>%s</%s>", tag, text, tag);
-        return;
-    }
-    /* A command that is not known is shown as it is written. */
-    fputs("<mtext>", out);
-    lab_text_escape(out, tex, length);
-    fputs("</mtext>", out);
+    const struct lab_tex_symbol *const symbol = lab_tex_symbol(tex, length);
+    if (!symbol) {
+        /* A command that is not known is shown as it is written. */
+        fputs("<mtext>", out);
+        lab_text_escape(out, tex, length);
+        fputs("</mtext>", out);
+    } else if (!strcmp(symbol->tag, "mspace"))
+        fprintf(out, "<mspace width=\"%s\"/>", symbol->text);
+    else
+        fprintf(out, "<%s%s>%s</%s>", symbol->tag,
+                strcmp(symbol->text, "\u2016") ? "" : " stretchy=\"false\"", symbol->text,
+                symbol->tag);
 }
 
 static void set_command(FILE *out, const char *tex, size_t length)
 {
-    const size_t name = command_length(tex, length);
+    const size_t name = lab_tex_command(tex, length);
     const char *const rest = tex + name;
     const size_t left = length - name;
-    if (is_command(tex, name, "frac")) {
+    if (lab_tex_is(tex, name, "frac")) {
         const size_t first = argument_length(rest, left);
         fputs("<mfrac>", out);
         set_argument(out, rest, first);
         set_argument(out, rest + first, left - first);
         fputs("</mfrac>", out);
-    } else if (is_command(tex, name, "sqrt")) {
+    } else if (lab_tex_is(tex, name, "sqrt")) {
         fputs("<msqrt>", out);
         set_argument(out, rest, left);
         fputs("</msqrt>", out);
-    } else if (is_command(tex, name, "bar")) {
+    } else if (lab_tex_is(tex, name, "bar")) {
         fputs("<mover accent=\"true\">", out);
         set_argument(out, rest, left);
         fputs("<mo stretchy=\"false\">\u00af</mo></mover>", out);
-    } else if (is_command(tex, name, "text") || is_command(tex, name, "mathrm")) {
+    } else if (lab_tex_is(tex, name, "text") || lab_tex_is(tex, name, "mathrm")) {
         set_words(out, tex[1] == 't', rest, left);
     } else {
         set_symbol(out, tex, name);
@@ -210,7 +153,7 @@ static void set_atom(FILE *out, const char *tex, size_t length)
 /* An atom with what stands below and above it; below an operator, its limits. */
 static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom)
 {
-    const int limits = is_command(tex, atom, "sum") || is_command(tex, atom, "max");
+    const int limits = lab_tex_is(tex, atom, "sum") || lab_tex_is(tex, atom, "max");
     size_t script[2] = {0, 0}, at[2] = {0, 0}, used = atom;
     for (int i = 0; i < 2; i++)
         if (used < length && (tex[used] == '_' || tex[used] == '^')) {
@@ -238,7 +181,7 @@ static int is_function(const char *tex, size_t length)
 {
     static const char *const names[] = {"ln", "exp", "cos", "max"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (is_command(tex, length, names[i]))
+        if (lab_tex_is(tex, length, names[i]))
             return 1;
     return 0;
 }
@@ -259,7 +202,7 @@ static void set_row(FILE *out, const char *tex, size_t length)
         if (function && next < length && !strchr("([)],", tex[next]))
             fputs(gap, out);
         after_factor = isalnum((unsigned char)*start) || *start == ')' ||
-                       is_command(start, command_length(start, atom), "frac");
+                       lab_tex_is(start, lab_tex_command(start, atom), "frac");
     }
 }
 

@@ -14,11 +14,7 @@ static void write_head(FILE *out)
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<title>attend: report of the laboratory</title>\n<style>\n",
           out);
-    for (int i = 0; lab_shared_style[i]; i++)
-        fputs(lab_shared_style[i], out);
-    for (int i = 0; lab_report_style[i]; i++)
-        fputs(lab_report_style[i], out);
-    fputs(lab_figure_style, out);
+    fprintf(out, "%s\n%s\n%s", lab_shared_style, lab_report_style, lab_figure_style);
     fputs("\n</style>\n</head>\n<body>\n<div class=\"page\">\n", out);
 }
 

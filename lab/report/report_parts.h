@@ -6,8 +6,8 @@
 #include "lab/report/findings.h"
 #include "lab/report/teaching.h"
 
-/* Rules of CSS, NULL at the end: those that the page shares, and the report's own. */
-extern const char *const lab_shared_style[], *const lab_report_style[];
+/* CSS, shared.css and report.css: rules that the page shares, and the report's own. */
+extern const char lab_shared_style[], lab_report_style[];
 
 /* The exercise in one screen, five things to remember, the glossary: <section>s. */
 void lab_report_primer(FILE *out);

@@ -105,7 +105,7 @@ static void write_statement(const struct lab_findings *findings,
     fputs("</td><td class=\"text\">", out);
     if (judgement->quote && *judgement->quote) {
         char quote[400];
-        lab_sheets_plain(judgement->quote, quote, sizeof quote);
+        lab_text_plain(judgement->quote, quote, sizeof quote);
         fputs("<q class=\"quote\">", out);
         lab_text_prose(out, quote);
         fprintf(out, "</q> <span class=\"soft small\">line %d</span><br>",

@@ -48,9 +48,6 @@ const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" *
 int lab_sheets_judge(int index, enum lab_reading reading,
                      struct lab_judgement *judgement);
 
-/* A quotation in plain letters: \mu_a as mu_a, \frac{1}{2} as 1/2. */
-void lab_sheets_plain(const char *quote, char *text, size_t size);
-
 /* Whether a statement is one of sheet "000" .. "004". */
 int lab_sheets_is_of(int index, const char *sheet);
 /*

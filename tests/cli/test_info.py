@@ -3,6 +3,7 @@
 
 import os
 import re
+import subprocess
 
 import harness
 from harness import CliTest
@@ -116,6 +117,29 @@ class Help(CliTest):
             self.assertIn("example", text)
             self.assertEqual(self.succeed("help", command), text)
             self.assertLessEqual(max(map(len, text.splitlines())), 90)
+
+    def test_help_has_every_flag(self):
+        """Of the tables that flags are read by, which completion is given."""
+        experiments = self.succeed("help", "--words", "lab").split()
+        self.assertEqual(self.succeed("help", "--words").split(), list(harness.COMMANDS))
+        self.assertGreater(len(experiments), 15)
+        for words in [[c] for c in harness.COMMANDS if c != "lab"] + [["lab", e] for e in experiments]:
+            text = self.succeed(*words, "--help")
+            flags = [line.split("\t")[0] for line in self.succeed("help", "--words", *words).splitlines()]
+            self.assertIn("--help", flags)
+            for flag in flags:
+                self.assertRegex(text, rf"{flag}(?![\w-])")
+
+    def test_manual(self):
+        """Every option of a command's help has an item in its section of attend(1)."""
+        done = subprocess.run([harness.BIN, "help", "--manual"], input="@commands\n", stdout=subprocess.PIPE,
+                              encoding="utf-8", check=True)
+        sections = dict(part.split("\n", 1) for part in done.stdout.split(".Sh ")[1:])
+        self.assertEqual(list(sections), [command.upper() for command in harness.COMMANDS])
+        for command in harness.COMMANDS:
+            options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", self.succeed(command, "--help"), re.M)) - {"help"}
+            for option in options:
+                self.assertRegex(sections[command.upper()], rf"(?m)^(\.It.* Fl -|  --){option}\b")
 
     def test_version(self):
         self.assertEqual(

@@ -18,11 +18,19 @@ from mpmath import mp, mpf
 
 import harness
 
-# The package without its __init__.py, which imports a C extension.
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+
+import theory_bindings  # noqa: E402
+
+# The package without its __init__.py, which imports a C extension, and with the module
+# that a build would write.
 sys.modules["attend"] = types.ModuleType("attend")
-sys.modules["attend"].__path__ = [
-    os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python/attend")
-]
+sys.modules["attend"].__path__ = [os.path.join(ROOT, "python/attend")]
+sys.modules["attend.theory"] = types.ModuleType("attend.theory")
+sys.modules["attend.theory"].__package__ = "attend"
+with open(theory_bindings.HEADER, encoding="utf-8") as header:
+    exec(theory_bindings.module(header.read()), vars(sys.modules["attend.theory"]))
 from attend import _theory_library, theory as LAB  # noqa: E402
 from attend.theory import Law, Query, Scene  # noqa: E402, F401
 

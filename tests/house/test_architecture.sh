@@ -19,7 +19,7 @@ files() {
 # examples, python, bench}; the last group sees the public headers only, layer, mpi and lab also
 # base, bench also the stopwatch in tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
 # {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
-# experiments <- place, language <- sheets <- grade.
+# experiments <- place, language <- sheets <- grade, {experiments, sheets, grade} <- door.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -48,10 +48,11 @@ includes() {
             sees["lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            sees["lab/door"] = "lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place lab/door"
             sees["tools"] = "attend check shared"
-            sees["tools/shared"] = "attend io check mpi"
+            sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/grade"] = "attend grade shared " lab

@@ -141,6 +141,18 @@ undescribed() {
     done
 }
 
+# uncompleted FILE: options in the commands' own help that the completion in FILE does not offer.
+uncompleted() {
+    for command in run stats info check bench sheets grade design report page; do
+        # shellcheck disable=SC2016
+        offered=$(PATH=$usr/bin:$PATH bash -c '. "$0"; COMP_WORDS=(attend "$1" x --); COMP_CWORD=3
+            _attend 2>/dev/null; echo " ${COMPREPLY[*]} "' "$1" "$command")
+        "$usr/bin/attend" "$command" --help | grep -oE '^  (-o, )?--[A-Za-z0-9-]+' | sed 's/.* //' | while read -r option; do
+            case $offered in *" $option "*) ;; *) echo "$command: $option is not offered" ;; esac
+        done
+    done
+}
+
 succeeds "make install into DESTDIR" make_as_built install
 libdir=$(dirname "$(find "$dest" -name libattend.a)")
 pc_dir=$libdir/pkgconfig
@@ -193,7 +205,9 @@ sed 's/^\.Sh NAME$/.Sx/' "$man1" >"$tmp/faulty.1"
 caught "a page with a fault" 'faulty.1:' mandoc -T lint -W warning "$tmp/faulty.1"
 completion=$usr/share/bash-completion/completions/attend
 silent "attend(1) describes every option" undescribed "$man1" 'Fl -'
-silent "the completion knows every option" undescribed "$completion" '--'
+silent "the completion knows every option" uncompleted "$completion"
+sed 's/help --words/info/' "$completion" >"$tmp/completion"
+caught "a completion that asks in vain" 'run: --window-left is not offered' uncompleted "$tmp/completion"
 grep -v window-left "$man1" >"$tmp/attend.1"
 caught "an option without description" 'no --window-left' undescribed "$tmp/attend.1" 'Fl -'
 succeeds "the completion loads" bash -c \

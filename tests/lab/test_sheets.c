@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/figures/text.h"
 #include "lab/measure/parallel.h"
 #include "lab/sheets/judge.h"
 #include "lab/sheets/sheets.h"
@@ -245,7 +246,7 @@ TEST(quotations_in_plain_letters)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[100];
-        lab_sheets_plain(cases[i][0], text, sizeof text);
+        lab_text_plain(cases[i][0], text, sizeof text);
         CHECK(!strcmp(text, cases[i][1]), "%s gave %s", cases[i][0], text);
     }
 }

@@ -56,7 +56,7 @@ class Bindings(unittest.TestCase):
         self.assertEqual(set(DECLARED) - called, {"scene_exercise"})
 
     def test_the_module_is_what_the_script_writes(self):
-        with open(SCRIPT.MODULE, encoding="utf-8") as file:
+        with open(T.__file__, encoding="utf-8") as file:
             self.assertEqual(file.read(), SCRIPT.module(HEADER))
 
     def test_signatures_of_array_functions_are_the_header_s(self):

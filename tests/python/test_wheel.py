@@ -68,9 +68,10 @@ class Wheel(unittest.TestCase):
         self.assertRegex(os.path.basename(self.path), r"-cp311-abi3-\w+\.whl$")
 
     def test_contents(self):
-        """Every file of the package, and libraries besides."""
+        """Every file of the package, what the build writes, and libraries besides."""
         package = os.path.join(ROOT, "python", "attend")
         wanted = {f"attend/{x}" for x in os.listdir(package) if os.path.isfile(os.path.join(package, x)) and not x.endswith(".so")}
+        wanted.add("attend/theory.py")
         have = {x for x in self.names if x.startswith("attend/")}
         self.assertEqual({x for x in have if not x.endswith(".so")}, wanted)
         libraries = {"attend/_core.abi3.so", "attend/_lab.abi3.so", "attend/_libs/_theory.so"}

@@ -250,21 +250,21 @@ static int report(const struct own *own, const attend_context *ctx,
     char text[20];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)all.checksum);
     const double middle = seconds[REPEATS / 2];
-    if (request->as_json)
-        return tool_print_json(
-            "bench",
-            json_pack("{s:s, s:s, s:i, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, "
-                      "s:o, s:s}",
-                      "case", c->name, "dtype", attend_dtype_name(own->dtype), "ranks",
-                      ranks.count, "threads", attend_context_threads(ctx), "isa",
-                      attend_context_isa(ctx), "seconds", tool_json_real(middle),
-                      "min_seconds", tool_json_real(seconds[0]), "gflops",
-                      tool_json_real(flop / middle * 1e-9), "sent_bytes",
-                      (json_int_t)all.cost.sent, "messages",
-                      (json_int_t)all.cost.messages, "computing",
-                      tool_json_real(computing), "waiting", tool_json_real(waiting),
-                      "memory_over_slices", tool_json_real(1 + memory),
-                      "resident_over_slices", tool_json_real(peak), "checksum", text));
+    if (request->as_json) {
+        struct lab_json json;
+
+        tool_open_json(&json);
+        lab_json_put(&json,
+                     "case:s dtype:s ranks:i threads:i isa:s seconds:r min_seconds:r "
+                     "gflops:r sent_bytes:l messages:l computing:r waiting:r "
+                     "memory_over_slices:r resident_over_slices:r checksum:s",
+                     c->name, attend_dtype_name(own->dtype), ranks.count,
+                     attend_context_threads(ctx), attend_context_isa(ctx), middle,
+                     seconds[0], flop / middle * 1e-9, (int64_t)all.cost.sent,
+                     (int64_t)all.cost.messages, computing, waiting, 1 + memory, peak,
+                     text);
+        return tool_print_json("bench", &json);
+    }
     printf("%-22s %-5s %3d x %-3d %9.3f s %9.1f GFLOP/s %10.3f MB sent  memory %.2f x "
            "slices, resident %.2f x  %s\n",
            c->name, attend_dtype_name(own->dtype), ranks.count,

@@ -54,53 +54,31 @@ void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
                result->memory * 1e-6);
 }
 
-/* NULL without memory, like what it is made of. */
-static json_t *bins_json(const struct bench_result *result)
-{
-    json_t *const bins = json_array();
-
-    for (int n = 0; n < result->bin_count; n++) {
-        const struct bench_bin *const bin = &result->bins[n];
-        json_t *const object = json_pack("{s:i, s:f, s:f, s:f}", "samples", bin->samples,
-                                         "read_gbps", bin->read * 1e-9, "gbps",
-                                         bin->bytes * 1e-9, "of_roof", bin->of_roof);
-        if (json_array_append_new(bins, object)) {
-            json_decref(bins);
-            return NULL;
-        }
-    }
-    return bins;
-}
-
 int bench_print_result_json(const attend_context *ctx, const struct bench_case *shape,
                             attend_dtype dtype, const struct bench_result *result)
 {
-    json_t *const object =
-        json_pack("{s:s, s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:s, s:f}", "case",
-                  shape->name, "dtype", attend_dtype_name(dtype), "threads",
-                  attend_context_threads(ctx), "isa", attend_context_isa(ctx),
-                  "median_ms", result->median * 1e3, "min_ms", result->min * 1e3,
-                  "gflops", result->flops * 1e-9, "peak_gflops", result->peak * 1e-9,
-                  "peak_by", result->peak_by, "of_peak", result->flops / result->peak);
-    json_t *const rest =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "visited_gflops",
-                  tool_json_real(result->visited * 1e-9), "visited_of_peak",
-                  tool_json_real(result->visited / result->peak), "gbps",
-                  tool_json_real(result->bytes * 1e-9), "read_gbps",
-                  tool_json_real(result->read * 1e-9), "of_bandwidth",
-                  tool_json_real(result->bytes / result->read), "of_roof",
-                  tool_json_real(result->bytes / result->roof), "bins", bins_json(result),
-                  "over_forward", tool_json_real(result->over_forward), "inspect_ms",
-                  tool_json_real(result->inspection * 1e3), "peak_mb",
-                  tool_json_real(result->memory * 1e-6));
+    struct lab_json json;
 
-    if (json_object_update(object, rest)) {
-        json_decref(rest);
-        json_decref(object);
-        return tool_print_json("bench", NULL);
+    tool_open_json(&json);
+    lab_json_put(&json,
+                 "case:s dtype:s threads:i isa:s median_ms:r min_ms:r gflops:r "
+                 "peak_gflops:r peak_by:s of_peak:r visited_gflops:r visited_of_peak:r "
+                 "gbps:r read_gbps:r of_bandwidth:r of_roof:r bins:[",
+                 shape->name, attend_dtype_name(dtype), attend_context_threads(ctx),
+                 attend_context_isa(ctx), result->median * 1e3, result->min * 1e3,
+                 result->flops * 1e-9, result->peak * 1e-9, result->peak_by,
+                 result->flops / result->peak, result->visited * 1e-9,
+                 result->visited / result->peak, result->bytes * 1e-9,
+                 result->read * 1e-9, result->bytes / result->read,
+                 result->bytes / result->roof);
+    for (int n = 0; n < result->bin_count; n++) {
+        const struct bench_bin *const bin = &result->bins[n];
+        lab_json_put(&json, "{ samples:i read_gbps:r gbps:r of_roof:r }", bin->samples,
+                     bin->read * 1e-9, bin->bytes * 1e-9, bin->of_roof);
     }
-    json_decref(rest);
-    return tool_print_json("bench", object);
+    lab_json_put(&json, "] over_forward:r inspect_ms:r peak_mb:r", result->over_forward,
+                 result->inspection * 1e3, result->memory * 1e-6);
+    return tool_print_json("bench", &json);
 }
 
 static const char *causal_name(attend_causal causal)
@@ -127,15 +105,16 @@ void bench_print_case(const struct bench_case *shape)
 
 int bench_print_case_json(const struct bench_case *shape)
 {
-    return tool_print_json(
-        "bench",
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, s:s}",
-                  "case", shape->name, "kind", bench_kind_name[shape->kind], "batch",
-                  (json_int_t)shape->nb, "hq", (json_int_t)shape->hq, "hkv",
-                  (json_int_t)shape->hkv, "nq", (json_int_t)shape->nq, "nk",
-                  (json_int_t)shape->nk, "d", (json_int_t)shape->d, "dv",
-                  (json_int_t)shape->d, "causal", causal_name(shape->causal),
-                  "window_left", (json_int_t)shape->window_left, "mask",
-                  bench_mask_name[shape->mask], "stats",
-                  bench_wanted_name[shape->stats]));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_put(&json,
+                 "case:s kind:s batch:l hq:l hkv:l nq:l nk:l d:l dv:l causal:s "
+                 "window_left:l mask:s stats:s",
+                 shape->name, bench_kind_name[shape->kind], (int64_t)shape->nb,
+                 (int64_t)shape->hq, (int64_t)shape->hkv, (int64_t)shape->nq,
+                 (int64_t)shape->nk, (int64_t)shape->d, (int64_t)shape->d,
+                 causal_name(shape->causal), (int64_t)shape->window_left,
+                 bench_mask_name[shape->mask], bench_wanted_name[shape->stats]);
+    return tool_print_json("bench", &json);
 }

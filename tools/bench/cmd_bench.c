@@ -57,30 +57,7 @@ static const char help_text[] =
     "process.\n"
     "\n"
     "options:\n"
-    "  --case NAME   this case, or all that a pattern like 'decode-*' matches\n"
-    "  --dtype TYPE  f32, bf16 or f16 (default: each of them)\n"
-    "  --threads N   threads (default: OMP_NUM_THREADS, else every core)\n"
-    "  --isa NAME    kernel set (default: ATTEND_ISA, else the best that runs here)\n"
-    "  --seconds S   time for each line (default 1); three calls are made in any case\n"
-    "  --list        print the table of cases instead: shapes, and what a row sees\n"
-    "  --json        one JSON object per line: case, dtype, threads, isa, median_ms,\n"
-    "                min_ms, gflops, peak_gflops, peak_by (its instruction), of_peak,\n"
-    "                visited_gflops, visited_of_peak (null without a mask), gbps,\n"
-    "                read_gbps, of_bandwidth, of_roof (these four null but for\n"
-    "                decoding), bins (of samples, read_gbps, gbps, of_roof; empty but\n"
-    "                for decoding), over_forward (null but for statistics), inspect_ms,\n"
-    "                peak_mb (null but for stats-128k); with --list: case, kind, batch,\n"
-    "                hq, hkv, nq, nk, d, dv, causal, window_left (-1: open), mask\n"
-    "                (none, random, docs8), stats\n"
-    "  --mpi         cases of attention over ranks instead, under mpirun or as one\n"
-    "                process: time, bytes sent, memory beyond the slices, and a sum of\n"
-    "                the bits of all outputs, which is the same for any ranks\n"
-    "  --trace FILE  with --mpi: FILE.RANK gets the times of the last call, by chunk\n"
-    "  --device NAME cuda or cuda:N: these cases, and some that fill a GPU, in bf16 and\n"
-    "                f16, queued and timed on the stream; no peak, no read, and\n"
-    "                stats-128k is repeated like the others; docs/CUDA.md\n"
-    "  --order NAME  with --device: fast (default) or same\n"
-    "  --help        this text\n"
+    "@16 case dtype threads isa seconds list json mpi trace device order help\n"
     "\n"
     "example: how much of the memory bandwidth decoding reaches\n"
     "  attend bench --case 'decode-*' --json | jq -c '[.case, .dtype, .of_bandwidth]'\n";
@@ -231,17 +208,41 @@ int cmd_bench(int argc, char **argv)
     struct request request = {
         .pattern = "*", .seconds = 1, .options = attend_options_default()};
     const struct tool_flag flags[] = {
-        FLAG_TEXT("case", &request.pattern),
-        FLAG_LINE(attend_dtype, "dtype", read_dtype, &request.dtype, .lo = 0),
-        FLAG_THREADS(&request.options.threads),
-        FLAG_TEXT("isa", &request.options.isa),
-        FLAG_BETWEEN("seconds", &request.seconds, 0, INFINITY),
-        FLAG_SWITCH("list", &request.only_list),
-        FLAG_SWITCH("json", &request.as_json),
-        FLAG_SWITCH("mpi", &request.on_ranks),
-        FLAG_TEXT("trace", &request.trace),
-        FLAG_TEXT("device", &request.options.device),
-        FLAG_CHOICE("order", &request.same, "fast, same"),
+        FLAG_TEXT("case", &request.pattern, "NAME",
+                  "this case, or all that a pattern like 'decode-*' matches"),
+        FLAG_LINE(attend_dtype, "dtype", read_dtype, &request.dtype,
+                  .choices = "f32, bf16, f16", .takes = "TYPE",
+                  .help = "f32, bf16 or f16 (default: each of them)"),
+        FLAG_THREADS(&request.options.threads,
+                     "threads (default: OMP_NUM_THREADS, else every core)"),
+        FLAG_TEXT("isa", &request.options.isa, "NAME",
+                  "kernel set (default: ATTEND_ISA, else the best that runs here)"),
+        FLAG_BETWEEN("seconds", &request.seconds, 0, INFINITY, "S",
+                     "time for each line (default 1); three calls are made in any case"),
+        FLAG_SWITCH("list", &request.only_list,
+                    "print the table of cases instead: shapes, and what a row sees"),
+        FLAG_SWITCH("json", &request.as_json,
+                    "one JSON object per line: case, dtype, threads, isa, median_ms,\n"
+                    "min_ms, gflops, peak_gflops, peak_by (its instruction), of_peak,\n"
+                    "visited_gflops, visited_of_peak (null without a mask), gbps,\n"
+                    "read_gbps, of_bandwidth, of_roof (these four null but for\n"
+                    "decoding), bins (of samples, read_gbps, gbps, of_roof; empty but\n"
+                    "for decoding), over_forward (null but for statistics), inspect_ms,\n"
+                    "peak_mb (null but for stats-128k); with --list: case, kind, batch,\n"
+                    "hq, hkv, nq, nk, d, dv, causal, window_left (-1: open), mask\n"
+                    "(none, random, docs8), stats"),
+        FLAG_SWITCH("mpi", &request.on_ranks,
+                    "cases of attention over ranks instead, under mpirun or as one\n"
+                    "process: time, bytes sent, memory beyond the slices, and a sum of\n"
+                    "the bits of all outputs, which is the same for any ranks"),
+        FLAG_TEXT("trace", &request.trace, "FILE",
+                  "with --mpi: FILE.RANK gets the times of the last call, by chunk"),
+        FLAG_TEXT("device", &request.options.device, "NAME",
+                  "cuda or cuda:N: these cases, and some that fill a GPU, in bf16 and\n"
+                  "f16, queued and timed on the stream; no peak, no read, and\n"
+                  "stats-128k is repeated like the others; docs/CUDA.md"),
+        FLAG_CHOICE("order", &request.same, "fast, same", "NAME",
+                    "with --device: fast (default) or same"),
     };
     attend_context *ctx;
 

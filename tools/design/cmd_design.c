@@ -25,38 +25,16 @@ static const char help_text[] =
     "  heads      the mean by several heads, each for its share of the items\n"
     "\n"
     "keys:\n"
-    "  --keys orthonormal|random|F  unit vectors of the axes (default), random unit\n"
-    "                      vectors, or the rows of a matrix (n, d) in FILE.npy or\n"
-    "                      FILE.safetensors:NAME\n"
-    "  --n N               keys, 1..65536 (default 10)\n"
-    "  --d D               dimensions, 1..65536 (default n)\n"
-    "  --items I[,I...]    which keys are wanted, from 0; at most 16\n"
-    "                      (default 0 for copy, 0,1 otherwise)\n"
-    "  --weights W[,W...]  of the items: positive, sum 1\n"
+    "@22 keys n d items weights\n"
     "\n"
     "what is asked of the queries:\n"
-    "  --eps X             weight that may leak to other keys, 0 < X < 1 (default 0.01)\n"
-    "  --tau X|sqrt        scores are tau <q, k>; sqrt: 1/sqrt(d) (default 1)\n"
-    "  --C X               scale of the query instead of the smallest for --eps\n"
-    "  --heads H           for heads: a divisor of the number of items (default: the\n"
-    "                      number with the least predicted error; without noise 1)\n"
+    "@22 eps tau C heads\n"
     "\n"
     "noise: key i is drawn as k_i (1 + sqrt(sigma2) z) + sqrt(alpha) N(0, I)\n"
-    "  --sigma2 X          of the magnitude (default 0)\n"
-    "  --noisy all|items|a every key (default), the items, or the first item alone, as\n"
-    "                      in 'attend lab' and in the exercise\n"
-    "  --alpha X           isotropic, on every key (default 0)\n"
-    "  --trials N          draws for the check, 100..100000000 (default 20000, fewer "
-    "for\n"
-    "                      large n d)\n"
-    "  --seed N            default 1\n"
-    "  --threads N         default: every core; the numbers are the same\n"
+    "@22 sigma2 noisy alpha trials seed threads\n"
     "\n"
     "output:\n"
-    "  --out F             write the queries (heads, d), f64, to FILE.npy or\n"
-    "                      FILE.safetensors:NAME\n"
-    "  --json              one JSON object, with the queries in it\n"
-    "  --help              this text\n"
+    "@22 out json help\n"
     "\n"
     "Where n <= d and the keys are independent, every other key gets the score 0: q =\n"
     "pinv(K) s.  Else q lies in the span of the items, and whatever the others score is\n"
@@ -144,10 +122,9 @@ int cmd_design(int argc, char **argv)
 {
     struct design_args args;
 
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(help_text, stdout);
-        return TOOL_HELPED;
-    }
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+        return design_args_read(2, (char *[]){(char[]){"copy"}, argv[1]}, &args,
+                                help_text);
     if (argc < 2)
         return tool_fail("design", TOOL_USAGE,
                          "no task: attend design copy|average|weights|heads "

@@ -160,23 +160,43 @@ int design_args_read(int argc, char **argv, struct design_args *args, const char
     struct lab_design_request *const request = &args->request;
     int64_t seed = 1;
     const struct tool_flag flags[] = {
-        FLAG_TEXT("keys", &args->keys),
-        FLAG_INT64("n", &args->n, 1, KEYS_MAX),
-        FLAG_INT64("d", &args->d, 1, KEYS_MAX),
-        FLAG_INT64("trials", &request->trials, 100, 100000000),
-        FLAG_INT64("seed", &seed, 0, INFINITY),
-        FLAG_THREADS(&request->session.threads),
-        FLAG_BETWEEN("eps", &request->eps, 0, 1),
-        FLAG_REAL("C", &request->scale, 0, 1e6),
-        FLAG_REAL("sigma2", &request->sigma2, 0, 100),
-        FLAG_REAL("alpha", &request->alpha, 0, 100),
-        FLAG_LINE(void, "tau", read_tau, args, .lo = 1e-6, .hi = 1e6),
-        FLAG_CHOICE("noisy", &request->noisy, "all, items, a"),
-        FLAG_LINE(void, "items", read_items, args, .lo = 0),
-        FLAG_LINE(void, "weights", read_weights, args, .lo = 0),
-        FLAG_INT("heads", &request->heads, 1, LAB_DESIGN_ITEMS_MAX),
-        FLAG_TEXT("out", &args->out),
-        FLAG_SWITCH("json", &args->wants_json),
+        FLAG_TEXT("keys", &args->keys, "orthonormal|random|F",
+                  "unit vectors of the axes (default), random unit\n"
+                  "vectors, or the rows of a matrix (n, d) in FILE.npy or\n"
+                  "FILE.safetensors:NAME"),
+        FLAG_INT64("n", &args->n, 1, KEYS_MAX, "N", "keys, 1..65536 (default 10)"),
+        FLAG_INT64("d", &args->d, 1, KEYS_MAX, "D", "dimensions, 1..65536 (default n)"),
+        FLAG_INT64("trials", &request->trials, 100, 100000000, "N",
+                   "draws for the check, 100..100000000 (default 20000, fewer for\n"
+                   "large n d)"),
+        FLAG_INT64("seed", &seed, 0, INFINITY, "N", "default 1"),
+        FLAG_THREADS(&request->session.threads,
+                     "default: every core; the numbers are the same"),
+        FLAG_BETWEEN("eps", &request->eps, 0, 1, "X",
+                     "weight that may leak to other keys, 0 < X < 1 (default 0.01)"),
+        FLAG_REAL("C", &request->scale, 0, 1e6, "X",
+                  "scale of the query instead of the smallest for --eps"),
+        FLAG_REAL("sigma2", &request->sigma2, 0, 100, "X",
+                  "of the magnitude (default 0)"),
+        FLAG_REAL("alpha", &request->alpha, 0, 100, "X",
+                  "isotropic, on every key (default 0)"),
+        FLAG_LINE(void, "tau", read_tau, args, .lo = 1e-6, .hi = 1e6, .takes = "X|sqrt",
+                  .help = "scores are tau <q, k>; sqrt: 1/sqrt(d) (default 1)"),
+        FLAG_CHOICE("noisy", &request->noisy, "all, items, a", "all|items|a",
+                    "every key (default), the items, or the first item alone, as\n"
+                    "in 'attend lab' and in the exercise"),
+        FLAG_LINE(void, "items", read_items, args, .takes = "I[,I...]",
+                  .help = "which keys are wanted, from 0; at most 16\n"
+                          "(default 0 for copy, 0,1 otherwise)"),
+        FLAG_LINE(void, "weights", read_weights, args, .takes = "W[,W...]",
+                  .help = "of the items: positive, sum 1"),
+        FLAG_INT("heads", &request->heads, 1, LAB_DESIGN_ITEMS_MAX, "H",
+                 "for heads: a divisor of the number of items (default: the\n"
+                 "number with the least predicted error; without noise 1)"),
+        FLAG_TEXT("out", &args->out, "F",
+                  "write the queries (heads, d), f64, to FILE.npy or\n"
+                  "FILE.safetensors:NAME"),
+        FLAG_SWITCH("json", &args->wants_json, "one JSON object, with the queries in it"),
     };
 
     *args = (struct design_args){

@@ -14,74 +14,57 @@ enum { PRINTED_MAX = 16 };
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-static json_t *json_rows(const struct lab_design *design)
+static void put_row(struct lab_json *json, const struct lab_design_row *row)
 {
-    json_t *const rows = json_array();
-
-    for (int x = 0; x < design->rows; x++) {
-        const struct lab_design_row *const row = &design->row[x];
-        json_array_append_new(
-            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
-                            "quantity", row->quantity, "item",
-                            row->item < 0 ? json_null() : json_integer(row->item),
-                            "predicted", tool_json_real(row->predicted), "measured",
-                            tool_json_real(row->measured), "se", tool_json_real(row->se),
-                            "z", tool_json_real(lab_design_z(row)), "kind",
-                            row->is_approximate ? "approximate" : "exact", "rare",
-                            row->rare, "low", tool_json_real(row->rare ? row->low : NAN),
-                            "high", tool_json_real(row->rare ? row->high : NAN)));
-    }
-    return rows;
-}
-
-static json_t *json_choices(const struct lab_design *design)
-{
-    json_t *const choices = json_array();
-
-    for (int x = 0; x < design->choices; x++)
-        json_array_append_new(
-            choices, json_pack("{s:i, s:o, s:o}", "heads", design->choice[x].heads,
-                               "scale", tool_json_real(design->choice[x].scale), "mse",
-                               tool_json_real(design->choice[x].mse)));
-    return choices;
-}
-
-static json_t *json_vector(const double *values, int64_t count)
-{
-    json_t *const array = json_array();
-
-    for (int64_t c = 0; c < count; c++)
-        json_array_append_new(array, tool_json_real(values[c]));
-    return array;
+    lab_json_put(json, "{ quantity:s", row->quantity);
+    lab_json_key(json, "item");
+    if (row->item < 0)
+        lab_json_text(json, NULL);
+    else
+        lab_json_whole(json, row->item);
+    lab_json_put(json, "predicted:r measured:r se:r z:r kind:s rare:b low:r high:r }",
+                 row->predicted, row->measured, row->se, lab_design_z(row),
+                 row->is_approximate ? "approximate" : "exact", row->rare,
+                 row->rare ? row->low : NAN, row->rare ? row->high : NAN);
 }
 
 static int report_json(const struct design_args *args, const struct lab_design *design)
 {
     const struct lab_design_request *const request = &args->request;
-    json_t *const items = json_array(), *const queries = json_array();
+    struct lab_json json;
     char advice[256];
 
+    lab_json_open(&json, LAB_JSON_EXACT);
+    lab_json_put(&json, "{ task:s keys:s n:l d:l items:[", args->task, args->keys,
+                 request->n, request->d);
     for (int x = 0; x < args->m; x++)
-        json_array_append_new(items, json_integer(args->items[x]));
-    for (int h = 0; h < design->heads; h++)
-        json_array_append_new(queries,
-                              json_vector(design->queries + h * request->d, request->d));
+        lab_json_whole(&json, args->items[x]);
+    lab_json_end(&json, ']');
+    if (request->weights)
+        lab_json_reals(&json, "weights", request->weights, args->m);
+    else
+        lab_json_put(&json, "weights:s", NULL);
+    lab_json_put(
+        &json, "eps:r tau:r sigma2:r alpha:r prescribed:s heads:i scale:r norm:r rows:[",
+        request->eps, request->tau, request->sigma2, request->alpha, design->method,
+        design->heads, design->scale, design->norm);
+    for (int x = 0; x < design->rows; x++)
+        put_row(&json, &design->row[x]);
+    lab_json_put(&json, "] by_heads:[");
+    for (int x = 0; x < design->choices; x++)
+        lab_json_put(&json, "{ heads:i scale:r mse:r }", design->choice[x].heads,
+                     design->choice[x].scale, design->choice[x].mse);
     lab_design_advice(design, advice, sizeof advice);
-    json_t *const object = json_pack(
-        "{s:s, s:o, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:s, s:i, s:f, s:f, s:o, "
-        "s:o, "
-        "s:i, s:s, s:o}",
-        "task", args->task, "keys", tool_json_string(args->keys), "n",
-        (json_int_t)request->n, "d", (json_int_t)request->d, "items", items, "weights",
-        request->weights ? json_vector(request->weights, args->m) : json_null(), "eps",
-        request->eps, "tau", request->tau, "sigma2", request->sigma2, "alpha",
-        request->alpha, "prescribed", design->method, "heads", design->heads, "scale",
-        design->scale, "norm", design->norm, "rows", json_rows(design), "by_heads",
-        json_choices(design), "best_heads", design->choice[design->best].heads, "advice",
-        advice, "queries", queries);
-    const int status = tool_put_json("design", object, JSON_LINE_EXACT);
-
-    return tool_finish_output("design", status);
+    lab_json_put(&json, "] best_heads:i advice:s queries:[",
+                 design->choice[design->best].heads, advice);
+    for (int h = 0; h < design->heads; h++) {
+        lab_json_begin(&json, '[');
+        for (int64_t c = 0; c < request->d; c++)
+            lab_json_real(&json, design->queries[h * request->d + c]);
+        lab_json_end(&json, ']');
+    }
+    lab_json_end(&json, ']');
+    return tool_finish_output("design", tool_put_json("design", &json));
 }
 
 /* ---- text ----------------------------------------------------------------- */

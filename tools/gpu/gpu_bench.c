@@ -348,16 +348,17 @@ static void print_head(const struct run *run)
 static int print_json(const struct run *run, const struct bench_case *shape,
                       attend_dtype dtype, const struct bench_result *result)
 {
-    return tool_print_json(
-        "bench",
-        json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:o, s:o, s:o}", "case",
-                  shape->name, "dtype", attend_dtype_name(dtype), "device",
-                  run->request->device, "order",
-                  run->request->order == ATTEND_ORDER_FAST ? "fast" : "same", "median_ms",
-                  result->median * 1e3, "min_ms", result->min * 1e3, "gflops",
-                  result->flops * 1e-9, "gbps", tool_json_real(result->bytes * 1e-9),
-                  "over_forward", tool_json_real(result->over_forward), "inspect_ms",
-                  tool_json_real(result->inspection * 1e3)));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_put(&json,
+                 "case:s dtype:s device:s order:s median_ms:r min_ms:r gflops:r gbps:r "
+                 "over_forward:r inspect_ms:r",
+                 shape->name, attend_dtype_name(dtype), run->request->device,
+                 run->request->order == ATTEND_ORDER_FAST ? "fast" : "same",
+                 result->median * 1e3, result->min * 1e3, result->flops * 1e-9,
+                 result->bytes * 1e-9, result->over_forward, result->inspection * 1e3);
+    return tool_print_json("bench", &json);
 }
 
 static int print_text(const struct bench_case *shape, attend_dtype dtype,

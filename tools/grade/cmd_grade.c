@@ -38,15 +38,7 @@ static const char help_text[] =
     "                       named\n"
     "\n"
     "options:\n"
-    "  --template      print a form that is empty and has help; _help is ignored\n"
-    "  --csv           a line for each student: points of each question, and all\n"
-    "  --json          a JSON object for each student, with every part\n"
-    "  --hints         a hint in place of the solution\n"
-    "  --rubric FILE   other points: {\"points\": {\"1b-i\": {\"M\": 5}, \"1e\": 3},\n"
-    "                  \"credit\": {\"limit\": 0.5, \"slip\": 0.5}}\n"
-    "  --seed N        worlds derive from N (1) and the name of the file alone\n"
-    "  --threads N     threads (all)\n"
-    "  --help          this text\n"
+    "@18 template csv json hints rubric seed threads help\n"
     "\n"
     "A file that cannot be read as a form is named on standard error with place and\n"
     "reason; the others are graded, and the exit status is 2.\n"
@@ -249,25 +241,12 @@ static int grade_list(const struct list *list, const struct lab_rubric *rubric,
 
 /* ---- words ----------------------------------------------------------------------- */
 
-/* Takes the files out of argv; the new argc, or -1 after a message. */
-static int take_files(int argc, char **argv, struct list *list)
+static int take_file(void *list, const char *word)
 {
-    int kept = 1;
-    for (int i = 1; i < argc; i++) {
-        struct stat info;
-        const int takes_value = !strcmp(argv[i], "--seed") ||
-                                !strcmp(argv[i], "--rubric") ||
-                                !strcmp(argv[i], "--threads");
-        if (argv[i][0] == '-') {
-            argv[kept++] = argv[i];
-            if (takes_value && i + 1 < argc)
-                argv[kept++] = argv[++i];
-        } else if (!stat(argv[i], &info) && S_ISDIR(info.st_mode)
-                       ? add_folder(list, argv[i])
-                       : add_path(list, "", argv[i]))
-            return -1;
-    }
-    return kept;
+    struct stat info;
+
+    return !stat(word, &info) && S_ISDIR(info.st_mode) ? add_folder(list, word)
+                                                       : add_path(list, "", word);
 }
 
 static int print_template(void)
@@ -316,17 +295,23 @@ int cmd_grade(int argc, char **argv)
 {
     struct options o = {.seed = 1};
     const struct tool_flag flags[] = {
-        FLAG_SWITCH("template", &o.wants_template),
-        FLAG_SWITCH("csv", &o.as_csv),
-        FLAG_SWITCH("json", &o.as_json),
-        FLAG_SWITCH("hints", &o.hints),
-        FLAG_TEXT("rubric", &o.rubric),
-        FLAG_INT64("seed", &o.seed, 0, INFINITY),
-        FLAG_THREADS(&o.threads),
+        FLAG_SWITCH("template", &o.wants_template,
+                    "print a form that is empty and has help; _help is ignored"),
+        FLAG_SWITCH("csv", &o.as_csv,
+                    "a line for each student: points of each question, and all"),
+        FLAG_SWITCH("json", &o.as_json,
+                    "a JSON object for each student, with every part"),
+        FLAG_SWITCH("hints", &o.hints, "a hint in place of the solution"),
+        FLAG_TEXT("rubric", &o.rubric, "FILE",
+                  "other points: {\"points\": {\"1b-i\": {\"M\": 5}, \"1e\": 3},\n"
+                  "\"credit\": {\"limit\": 0.5, \"slip\": 0.5}}"),
+        FLAG_INT64("seed", &o.seed, 0, INFINITY, "N",
+                   "worlds derive from N (1) and the name of the file alone"),
+        FLAG_THREADS(&o.threads, "threads (all)"),
     };
     struct list list = {0};
 
-    argc = take_files(argc, argv, &list);
+    argc = tool_take_words(argc, argv, FLAG_TABLE(flags), take_file, &list);
     int status = argc < 0
                      ? TOOL_USAGE
                      : tool_read_flags("grade", argc, argv, FLAG_TABLE(flags), help_text);

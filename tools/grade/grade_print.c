@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grade/grade_tool.h"
+#include "lab/door/objects.h"
 #include "shared/json_line.h"
 
 const char *graded_student(const struct graded *graded, char *room, size_t size)
@@ -136,36 +137,35 @@ static void print_csv(const struct graded *graded)
 
 /* ---- JSON ----------------------------------------------------------------------- */
 
-static json_t *part_object(int p, const struct lab_part_grade *grade, int hints)
+static void put_part(struct lab_json *json, int p, const struct lab_part_grade *grade,
+                     int hints)
 {
     const struct lab_part *const part = lab_grade_part(p);
     char solution[300];
+
+    lab_json_begin(json, '{');
+    lab_json_part(json, p, grade);
     solution_of(part, solution, sizeof solution);
-    json_t *const object = json_pack(
-        "{s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:s, s:o}", "question", part->question,
-        "part", part->name, "verdict", lab_mark_name(grade->mark), "points",
-        grade->points, "of", grade->most, "computed", tool_json_real(grade->computed),
-        "claimed", tool_json_real(grade->claimed), "error", grade->error, "evidence",
-        tool_json_string(grade->evidence));
-    if (object && grade->points < grade->most)
-        json_object_set_new(object, hints ? "hint" : "solution",
-                            json_string(hints ? part->hint : solution));
-    return object;
+    if (grade->points < grade->most)
+        lab_json_put(json, hints ? "hint:s" : "solution:s",
+                     hints ? part->hint : solution);
+    lab_json_end(json, '}');
 }
 
 static int print_json(const struct graded *graded, int hints)
 {
+    const struct lab_grade *const grade = &graded->grade;
+    struct lab_json json;
     char room[300];
-    json_t *const parts = json_array();
+
+    tool_open_json(&json);
+    lab_json_put(&json, "student:s file:s points:r of:r parts:[",
+                 graded_student(graded, room, sizeof room), graded->name, grade->points,
+                 grade->most);
     for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        json_array_append_new(parts, part_object(p, &graded->grade.part[p], hints));
-    return tool_put_json(
-        "grade",
-        json_pack("{s:o, s:o, s:f, s:f, s:o}", "student",
-                  tool_json_string(graded_student(graded, room, sizeof room)), "file",
-                  tool_json_string(graded->name), "points", graded->grade.points, "of",
-                  graded->grade.most, "parts", parts),
-        JSON_LINE_DIGITS);
+        put_part(&json, p, &grade->part[p], hints);
+    lab_json_end(&json, ']');
+    return tool_put_json("grade", &json);
 }
 
 int grade_print(const struct graded *graded, int count, enum grade_format format,

@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/figures/figure.h"
 #include "shared/commands.h"
+#include "shared/help.h"
 #include "shared/progress_line.h"
 #include "shared/ranks.h"
 #include "shared/text_file.h"
@@ -91,36 +93,81 @@ void lab_work_timed(struct lab_request *request, double seconds)
     session->slow = NULL;
 }
 
+static const char list_head[] =
+    "usage: attend lab NAME [OPTION]...\n"
+    "       attend lab NAME --help\n"
+    "\n"
+    "Runs an experiment: what theory says beside what the engine measures.\n"
+    "\n"
+    "experiments:\n";
+
+static const char list_tail[] =
+    "\n"
+    "In brackets: the questions of the exercise that an experiment answers.\n"
+    "\n"
+    "Exact laws are judged by |z| <= 4, bounds by being held; of limits and\n"
+    "first-order forms the distance is shown and nothing is claimed.  Rows of few\n"
+    "events are marked rare and judged by an interval, low to high, that covers as\n"
+    "often as |z| <= 4.  'attend lab NAME --help' says more.\n"
+    "\n"
+    "with tensors of your own:\n";
+
+static const char list_example[] = "\n"
+                                   "example:\n"
+                                   "  attend lab magnitude --C 10 --n 10\n";
+
+/* The list as --help prints it. */
+static char *list_text(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const list = open_memstream(&text, &size);
+
+    if (!list)
+        return NULL;
+    fputs(list_head, list);
+    for (int e = 0; lab_experiments[e]; e++)
+        fprintf(list, "  %-15s %s%s%s%s\n", lab_experiments[e]->name,
+                lab_experiments[e]->title, *lab_experiments[e]->answers ? " (" : "",
+                lab_experiments[e]->answers, *lab_experiments[e]->answers ? ")" : "");
+    fputs(list_tail, list);
+    for (int t = 0; t < TOOLS; t++)
+        fprintf(list, "  %-15s %s\n", tools[t].name, tools[t].title);
+    fputs(list_example, list);
+    return fclose(list) ? NULL : text;
+}
+
+/* In the manual, after the list: what every experiment takes, and those with files. */
+static void print_manual(void)
+{
+    char name[16], help[] = "--help";
+    struct lab_request request = {.unit = "trials"};
+
+    puts(".Ss Options of every experiment");
+    lab_run_init(&request.run, lab_find("magnitude"));
+    lab_read_flags("lab", 2, (char *[]){name, help}, &request);
+    for (int t = 0; t < TOOLS; t++) {
+        printf(".Ss lab %s\n", tools[t].name);
+        snprintf(name, sizeof name, "%s", tools[t].name);
+        tools[t].command(2, (char *[]){name, help});
+    }
+}
+
 static int list_experiments(void)
 {
-    fputs("usage: attend lab NAME [OPTION]...\n"
-          "       attend lab NAME --help\n"
-          "\n"
-          "Runs an experiment: what theory says beside what the engine measures.\n"
-          "\n"
-          "experiments:\n",
-          stdout);
-    for (int e = 0; lab_experiments[e]; e++)
-        printf("  %-15s %s%s%s%s\n", lab_experiments[e]->name, lab_experiments[e]->title,
-               *lab_experiments[e]->answers ? " (" : "", lab_experiments[e]->answers,
-               *lab_experiments[e]->answers ? ")" : "");
-    fputs(
-        "\nIn brackets: the questions of the exercise that an experiment answers.\n"
-        "\n"
-        "Exact laws are judged by |z| <= 4, bounds by being held; of limits and\n"
-        "first-order forms the distance is shown and nothing is claimed.  Rows of few\n"
-        "events are marked rare and judged by an interval, low to high, that covers as\n"
-        "often as |z| <= 4.  'attend lab NAME --help' says more.\n"
-        "\n"
-        "with tensors of your own:\n",
-        stdout);
-    for (int t = 0; t < TOOLS; t++)
-        printf("  %-15s %s\n", tools[t].name, tools[t].title);
-    fputs("\n"
-          "example:\n"
-          "  attend lab magnitude --C 10 --n 10\n",
-          stdout);
-    return tool_finish_output("lab", TOOL_OK);
+    char *const text = list_text();
+
+    if (!text)
+        return tool_fail("lab", TOOL_FAILED, "out of memory");
+    tool_print_help(text, NULL, 0);
+    free(text);
+    if (tool_help_form == TOOL_HELP_MANUAL)
+        print_manual();
+    for (int e = 0; tool_help_form == TOOL_HELP_WORDS && lab_experiments[e]; e++)
+        puts(lab_experiments[e]->name);
+    for (int t = 0; tool_help_form == TOOL_HELP_WORDS && t < TOOLS; t++)
+        puts(tools[t].name);
+    return tool_finish_output("lab", TOOL_HELPED);
 }
 
 static int unknown_experiment(const char *name)

@@ -18,23 +18,12 @@ static const char help_text[] =
     "no key, one key, NaN or infinity are left out.  A causal row has its own n.\n"
     "\n"
     "options:\n"
-    "  --stats FILE    what 'attend stats --out FILE' wrote\n"
+    "@18 stats\n"
     "  --q F --k F     the tensors that it was written of, FILE.npy or\n"
     "                  FILE.safetensors:NAME, to measure fragile pairs; FILE then needs\n"
     "                  the two best keys of each row: 'attend stats --top 2 --out FILE'\n"
     "  --layout --dtype --scale  of q and k, as in 'attend run'\n"
-    "  --noise X       every key is multiplied by 1 + X x, x standard normal: the\n"
-    "                  relative sd of the lengths of keys, as in 'attend stats'\n"
-    "                  (default 0.1)\n"
-    "  --rows N        rows of a head, evenly spaced, that are compared with the law of\n"
-    "                  random scores and whose pairs are measured (default 16)\n"
-    "  --trials N      noisy copies of each pair (default 2000)\n"
-    "  --seed N        other random numbers (default 1)\n"
-    "  --threads N     threads; the numbers are the same for any (default: every core)\n"
-    "  --json          one JSON object per line, as in other experiments\n"
-    "  --csv           the same as comma-separated values with a header\n"
-    "  --svg FILE      the maps, one below the other, as one SVG file\n"
-    "  --help          this text\n"
+    "@18 noise rows trials seed no-sweep threads json csv svg help\n"
     "\n"
     "quantities, means over the rows of a head:\n"
     "  rows             how many rows count\n"
@@ -96,14 +85,25 @@ static int read_args(int argc, char **argv, struct place_args *args)
     struct lab_common common;
     double noise = ATTEND_HEAD_NOISE;
     const struct tool_flag own[] = {
-        FLAG_NEEDED("stats", &args->stats),
-        FLAG_REAL("noise", &noise, 0, INFINITY),
-        FLAG_INT64("rows", &args->rows, 1, ROWS_MAX),
+        FLAG_NEEDED("stats", &args->stats, "FILE",
+                    "what 'attend stats --out FILE' wrote"),
+        FLAG_REAL("noise", &noise, 0, INFINITY, "X",
+                  "every key is multiplied by 1 + X x, x standard normal: the\n"
+                  "relative sd of the lengths of keys, as in 'attend stats'\n"
+                  "(default 0.1)"),
+        FLAG_INT64("rows", &args->rows, 1, ROWS_MAX, "N",
+                   "rows of a head, evenly spaced, that are compared with the law of\n"
+                   "random scores and whose pairs are measured (default 16)"),
     };
 
     lab_run_init(run, &lab_place_tensors);
     run->trials = 2000;
-    lab_common_flags(&args->request, &common, flags);
+    lab_common_flags(&args->request, &common,
+                     &(struct lab_common_help){
+                         .trials = "noisy copies of each pair (default 2000)",
+                         .no_sweep = "accepted; nothing here is swept",
+                         .svg = "the maps, one below the other, as one SVG file"},
+                     flags);
     memcpy(flags + LAB_COMMON_FLAGS, own, sizeof own);
     const int count = lab_input_flags("lab place", input_names, &args->inputs,
                                       flags + LAB_COMMON_FLAGS + 3);

@@ -23,11 +23,7 @@ static const char help_text[] =
     "the verdicts. It appears when it is complete.\n"
     "\n"
     "options:\n"
-    "  -o, --output FILE  write the page to FILE\n"
-    "  --seed N           seed of the random numbers (1)\n"
-    "  --trials N         most trials of a measurement (40000)\n"
-    "  --threads N        threads; the numbers do not depend on them (every core)\n"
-    "  --help             this text\n"
+    "@21 output seed trials threads help\n"
     "\n"
     "exit status: 1 when an experiment could not be performed; rows that do not agree\n"
     "are part of the findings.\n"
@@ -99,10 +95,13 @@ int cmd_report(int argc, char **argv)
     const char *path = NULL;
     int64_t seed = 1;
     const struct tool_flag flags[] = {
-        FLAG_LINE(const char *, "output", tool_read_text, &path, .letter = 'o'),
-        FLAG_INT64("seed", &seed, 0, INFINITY),
-        FLAG_INT64("trials", &findings.trials, 100, 1000000000),
-        FLAG_THREADS(&findings.threads),
+        FLAG_LINE(const char *, "output", tool_read_text, &path, .letter = 'o',
+                  .takes = "FILE", .help = "write the page to FILE"),
+        FLAG_INT64("seed", &seed, 0, INFINITY, "N", "seed of the random numbers (1)"),
+        FLAG_INT64("trials", &findings.trials, 100, 1000000000, "N",
+                   "most trials of a measurement (40000)"),
+        FLAG_THREADS(&findings.threads,
+                     "threads; the numbers do not depend on them (every core)"),
     };
 
     int status = tool_read_flags("report", argc, argv, FLAG_TABLE(flags), help_text);

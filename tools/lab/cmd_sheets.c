@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/door/objects.h"
+#include "lab/figures/text.h"
 #include "lab/sheets/sheets.h"
 #include "shared/flags.h"
 #include "shared/json_line.h"
@@ -31,20 +33,7 @@ static const char help_text[] =
     "rules and the letters.\n"
     "\n"
     "options:\n"
-    "  --reading R  charity (default): what the sheet leaves free may grow, and = may\n"
-    "               mean ~ where it does; letter: = is equality, and only what the "
-    "sheet\n"
-    "               itself calls large or vanishing may grow.  Contradictions are "
-    "settled\n"
-    "               by charity in both\n"
-    "  --explain    also the exact statement with its condition, and the deciding "
-    "numbers\n"
-    "  --json       one JSON object for each statement: id, sheet, line, says, quote,\n"
-    "               quoted_line, verdict, reading, readings_agree, invariant (true or\n"
-    "               false in every world), holds_when, measured, expected (null where "
-    "no\n"
-    "               number applies), evidence\n"
-    "  --help       this text\n"
+    "@15 reading explain json help\n"
     "\n"
     "example: what is wrong on sheet 002, and why\n"
     "  attend sheets 002 --explain\n";
@@ -54,45 +43,27 @@ enum { VERDICTS = LAB_SLIP + 1 };
 static const char *const sheet_names[] = {"000", "001", "002", "003", "004"};
 enum { SHEETS = sizeof sheet_names / sizeof sheet_names[0] };
 
-/* Takes the sheet out of argv; the new argc, or -1 after a message. */
-static int take_sheet(int argc, char **argv, const char **sheet)
+static int take_sheet(void *user, const char *word)
 {
-    int kept = 1;
+    const char **const sheet = user;
 
-    *sheet = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' || *sheet || !strcmp(argv[i - 1], "--reading")) {
-            argv[kept++] = argv[i];
-            continue;
+    for (int s = 0; s < SHEETS && !*sheet; s++)
+        if (!strcmp(word, sheet_names[s])) {
+            *sheet = sheet_names[s];
+            return TOOL_OK;
         }
-        for (int s = 0; s < SHEETS; s++)
-            if (!strcmp(argv[i], sheet_names[s]))
-                *sheet = sheet_names[s];
-        if (!*sheet) {
-            tool_fail("sheets", TOOL_USAGE, "no sheet '%s': 000, 001, 002, 003 or 004",
-                      argv[i]);
-            return -1;
-        }
-    }
-    return kept;
+    return *sheet ? -1
+                  : tool_fail("sheets", TOOL_USAGE,
+                              "no sheet '%s': 000, 001, 002, 003 or 004", word);
 }
 
 static int print_json(const struct lab_judgement *judgement)
 {
-    return tool_print_json(
-        "sheets",
-        json_pack(
-            "{s:s, s:s, s:i, s:o, s:o, s:i, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}",
-            "id", judgement->id, "sheet", judgement->sheet, "line", judgement->line,
-            "says", tool_json_string(judgement->says), "quote",
-            tool_json_string(judgement->quote), "quoted_line", judgement->quoted,
-            "verdict", lab_verdict_name(judgement->verdict), "reading",
-            lab_reading_name(judgement->reading), "readings_agree",
-            judgement->readings_agree, "invariant", judgement->invariant, "holds_when",
-            tool_json_string(judgement->holds_when), "measured",
-            tool_json_real(judgement->measured), "expected",
-            tool_json_real(judgement->expected), "evidence",
-            tool_json_string(judgement->evidence)));
+    struct lab_json json;
+
+    tool_open_json(&json);
+    lab_json_judgement(&json, judgement, judgement->quote);
+    return tool_print_json("sheets", &json);
 }
 
 static void print_indented(const char *text, int indent)
@@ -105,7 +76,7 @@ static void print_judgement(const struct lab_judgement *judgement, int explain)
 {
     char quote[400], line[480];
 
-    lab_sheets_plain(judgement->quote, quote, sizeof quote);
+    lab_text_plain(judgement->quote, quote, sizeof quote);
     snprintf(line, sizeof line, "%d: \"%s\"", judgement->quoted, quote);
     printf("%-7s %4d  %-6s %s%s%s\n", judgement->id, judgement->line,
            lab_verdict_name(judgement->verdict), judgement->says,
@@ -191,13 +162,25 @@ int cmd_sheets(int argc, char **argv)
 {
     int explain = 0, as_json = 0, threads = 0, reading = LAB_CHARITY;
     const struct tool_flag flags[] = {
-        FLAG_CHOICE("reading", &reading, "charity, letter"),
-        FLAG_SWITCH("explain", &explain),
-        FLAG_SWITCH("json", &as_json),
+        FLAG_CHOICE(
+            "reading", &reading, "charity, letter", "R",
+            "charity (default): what the sheet leaves free may grow, and = may\n"
+            "mean ~ where it does; letter: = is equality, and only what the sheet\n"
+            "itself calls large or vanishing may grow.  Contradictions are settled\n"
+            "by charity in both"),
+        FLAG_SWITCH(
+            "explain", &explain,
+            "also the exact statement with its condition, and the deciding numbers"),
+        FLAG_SWITCH(
+            "json", &as_json,
+            "one JSON object for each statement: id, sheet, line, says, quote,\n"
+            "quoted_line, verdict, reading, readings_agree, invariant (true or\n"
+            "false in every world), holds_when, measured, expected (null where no\n"
+            "number applies), evidence"),
     };
-    const char *sheet;
+    const char *sheet = NULL;
 
-    argc = take_sheet(argc, argv, &sheet);
+    argc = tool_take_words(argc, argv, FLAG_TABLE(flags), take_sheet, &sheet);
     if (argc < 0)
         return TOOL_USAGE;
     int status = tool_read_flags("sheets", argc, argv, FLAG_TABLE(flags), help_text);

@@ -30,24 +30,17 @@ static const char help_text[] =
     "  --S X           spread of the scores of keys that are not wanted; default 1,\n"
     "                  2 sqrt(2 ln n), 1.5 and 2 for the four heads\n"
     "  --n N --d N     keys, and entries of a key and of a value; default 256 and 64\n"
-    "  --trials N      heads drawn (default 200)\n"
-    "  --seed N        other random numbers (default 1)\n"
-    "  --no-sweep      only the rows of exactly these parameters\n"
+    "@18 trials seed no-sweep\n"
     "\n"
     "tensors and rules, as in 'attend run'; scores are scale <q, k> alone:\n"
     "  --q F --k F --v F  FILE.npy or FILE.safetensors:NAME\n"
     "  --layout --dtype --scale --causal --window-left --window-right --key-lengths\n"
     "  --mask\n"
-    "  --rows N        rows of a head, evenly spaced, for error_delta and score_noise,\n"
-    "                  which need their weights (default 64)\n"
+    "@18 rows\n"
     "\n"
     "options:\n"
     "  --format WORD   all|int8|fp8|bf16; default all\n"
-    "  --threads N     threads; the numbers are the same for any (default: every core)\n"
-    "  --json          one JSON object per line, as in other experiments\n"
-    "  --csv           the same as comma-separated values with a header\n"
-    "  --svg FILE      predicted against measured errors as an SVG file\n"
-    "  --help          this text\n"
+    "@18 threads json csv svg help\n"
     "\n"
     "quantities, predicted beside measured:\n"
     "  error_statistic  root mean square of |c' - c| over that of |c|, c' with rounded\n"
@@ -118,12 +111,19 @@ static int read_args(int argc, char **argv, struct transfer_args *args)
 {
     struct tool_flag flags[LAB_COMMON_FLAGS + LAB_PARAMS_MAX + INPUTS_FLAGS + 1];
     struct lab_run *const run = &args->request.run;
-    const struct tool_flag rows = FLAG_INT64("rows", &args->rows, 1, ROWS_MAX);
+    const struct tool_flag rows =
+        FLAG_INT64("rows", &args->rows, 1, ROWS_MAX, "N",
+                   "rows of a head, evenly spaced, for error_delta and score_noise,\n"
+                   "which need their weights (default 64)");
     struct lab_common common;
     int count = LAB_COMMON_FLAGS;
 
     lab_run_init(run, &lab_transfer_synthetic);
-    lab_common_flags(&args->request, &common, flags);
+    lab_common_flags(&args->request, &common,
+                     &(struct lab_common_help){
+                         .trials = "heads drawn (default 200)",
+                         .svg = "predicted against measured errors as an SVG file"},
+                     flags);
     lab_own_flags(run, flags + count);
     count += run->experiment->flag_count;
     count += lab_input_flags("lab transfer", input_names, &args->inputs, flags + count);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shared/flags.h"
+#include "shared/help.h"
 
 /* Most trials of a measurement: 2^53 would be the limit of counting in double. */
 static const double trials_max = 1e12;
@@ -121,16 +121,9 @@ static void print_flag(const struct lab_flag *flag)
         printf("  %-14s  %s%s\n", "", range, *range ? preset : preset + 2);
 }
 
+/* After the experiment's own flags. */
 static const char common_help[] =
-    "  --no-sweep      only the rows of exactly these parameters\n"
-    "  --threads N     threads; the numbers are the same for any (default: every core)\n"
-    "  --json          one JSON object per line: experiment, params, quantity, theory,\n"
-    "                  measured, se, z, kind, holds, rare, low, high, distance; null "
-    "where\n"
-    "                  there is no finite number or nothing is claimed\n"
-    "  --csv           the same as comma-separated values with a header\n"
-    "  --svg FILE      the figures, one below the other, as one SVG file\n"
-    "  --help          this text\n"
+    "@18 no-sweep threads json csv svg help\n"
     "\n"
     "Quantities are those of orthonormal keys and values; since only scores and\n"
     "coefficients count, keys of equal score may stand as one key with a bias, and keys\n"
@@ -175,8 +168,18 @@ static void print_quantities(const struct lab_experiment *experiment)
     }
 }
 
-static void print_help(const struct lab_experiment *experiment)
+static void print_help(const struct lab_experiment *experiment,
+                       const struct tool_flag *flags, int count)
 {
+    char common[sizeof common_help + 32];
+
+    snprintf(common, sizeof common, "@18 %s\n%s",
+             experiment->trials > 0 ? "trials seed" : "seed trials", common_help);
+    /* The manual has what experiments have in common, completion the names. */
+    if (tool_help_form != TOOL_HELP_TEXT) {
+        tool_print_help(common, flags, count);
+        return;
+    }
     printf("usage: attend lab %s [OPTION]...\n\n%s.\n", experiment->name,
            experiment->title);
     tool_print_wrapped(experiment->shows, 0);
@@ -185,16 +188,7 @@ static void print_help(const struct lab_experiment *experiment)
     puts("\noptions:");
     for (int f = 0; f < experiment->flag_count; f++)
         print_flag(&experiment->flags[f]);
-    if (experiment->trials > 0)
-        printf(
-            "  --trials N      trials of the rows of exactly these parameters (default "
-            "%" PRId64 ")\n"
-            "  --seed N        other random numbers (default 1)\n",
-            experiment->trials);
-    else
-        puts("  --seed N        other random inputs, where there are any (default 1)\n"
-             "  --trials N      accepted; nothing here is a mean over trials");
-    fputs(common_help, stdout);
+    tool_print_help(common, flags, count);
     print_quantities(experiment);
     printf("\nexample:\n  attend lab %s --json", experiment->name);
     for (int f = 0; f < experiment->flag_count && f < 2; f++) {
@@ -208,18 +202,27 @@ static void print_help(const struct lab_experiment *experiment)
 }
 
 void lab_common_flags(struct lab_request *request, struct lab_common *common,
+                      const struct lab_common_help *help,
                       struct tool_flag flags[LAB_COMMON_FLAGS])
 {
+    const char *const seed = help->seed ? help->seed : "other random numbers (default 1)";
+    const char *const no_sweep =
+        help->no_sweep ? help->no_sweep : "only the rows of exactly these parameters";
+    const char *const json =
+        help->json ? help->json : "one JSON object per line, as in other experiments";
     const struct tool_flag all[LAB_COMMON_FLAGS] = {
-        FLAG_LINE(uint64_t, "seed", read_seed, &request->run.session.seed, .lo = 0),
-        FLAG_LINE(double, "trials", read_whole, &common->trials, .lo = 1,
-                  .hi = trials_max),
-        FLAG_LINE(double, "threads", read_whole, &common->threads, .lo = 1,
-                  .hi = TOOL_THREADS_MAX),
-        FLAG_SWITCH("no-sweep", &common->no_sweep),
-        FLAG_SWITCH("json", &common->as_json),
-        FLAG_SWITCH("csv", &common->as_csv),
-        FLAG_TEXT("svg", &request->svg),
+        FLAG_NUMBER(uint64_t, "seed", read_seed, &request->run.session.seed, 0, 0, "N",
+                    seed),
+        FLAG_NUMBER(double, "trials", read_whole, &common->trials, 1, trials_max, "N",
+                    help->trials),
+        FLAG_NUMBER(double, "threads", read_whole, &common->threads, 1, TOOL_THREADS_MAX,
+                    "N",
+                    "threads; the numbers are the same for any (default: every core)"),
+        FLAG_SWITCH("no-sweep", &common->no_sweep, no_sweep),
+        FLAG_SWITCH("json", &common->as_json, json),
+        FLAG_SWITCH("csv", &common->as_csv,
+                    "the same as comma-separated values with a header"),
+        FLAG_TEXT("svg", &request->svg, "FILE", help->svg),
     };
 
     memcpy(flags, all, sizeof all);
@@ -265,14 +268,32 @@ int lab_read_flags(const char *command, int argc, char **argv,
                    struct lab_request *request)
 {
     const struct lab_experiment *const experiment = request->run.experiment;
-    struct tool_flag flags[LAB_COMMON_FLAGS + LAB_PARAMS_MAX];
+    struct tool_flag flags[LAB_COMMON_FLAGS + LAB_PARAMS_MAX + 1];
+    const int count = LAB_COMMON_FLAGS + experiment->flag_count;
     struct lab_common common;
+    char trials[96];
 
-    lab_common_flags(request, &common, flags);
+    snprintf(trials, sizeof trials,
+             tool_help_form == TOOL_HELP_MANUAL
+                 ? "trials of the rows of exactly these parameters"
+                 : "trials of the rows of exactly these parameters (default %" PRId64 ")",
+             experiment->trials);
+    const struct lab_common_help drawn = {
+        .trials = trials,
+        .json = "one JSON object per line: experiment, params, quantity, theory,\n"
+                "measured, se, z, kind, holds, rare, low, high, distance; null where\n"
+                "there is no finite number or nothing is claimed",
+        .svg = "the figures, one below the other, as one SVG file"};
+    struct lab_common_help help = drawn;
+    if (experiment->trials == 0) {
+        help.trials = "accepted; nothing here is a mean over trials";
+        help.seed = "other random inputs, where there are any (default 1)";
+    }
+    lab_common_flags(request, &common, &help, flags);
     lab_own_flags(&request->run, flags + LAB_COMMON_FLAGS);
-    const int status = tool_read_flags(command, argc, argv, flags,
-                                       LAB_COMMON_FLAGS + experiment->flag_count, NULL);
+    const int status = tool_read_flags(command, argc, argv, flags, count, NULL);
+    flags[count] = tool_flag_help;
     if (status == TOOL_HELPED)
-        print_help(experiment);
+        print_help(experiment, flags, count + 1);
     return status ? status : lab_common_settle(command, &common, request);
 }

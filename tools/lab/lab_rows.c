@@ -6,42 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/door/objects.h"
 #include "shared/json_line.h"
-
-static int is_whole(const struct lab_printer *printer, int p)
-{
-    return printer->run->experiment->flags[p].type == LAB_INTEGER;
-}
-
-static json_t *params_object(const struct lab_printer *printer, const struct lab_row *row)
-{
-    json_t *const object = json_object();
-
-    for (int p = 0; p < row->param_count; p++) {
-        const struct lab_param *const param = &row->params[p];
-        json_object_set_new(object, param->name,
-                            param->text ? tool_json_string(param->text)
-                            : is_whole(printer, p)
-                                ? json_integer((json_int_t)param->number)
-                                : tool_json_real(param->number));
-    }
-    return object;
-}
 
 static void print_json(struct lab_printer *printer, const struct lab_row *row)
 {
-    json_t *const object = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o}", "experiment",
-        printer->run->experiment->name, "params", params_object(printer, row), "quantity",
-        row->quantity, "theory", tool_json_real(row->theory), "measured",
-        tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
-        tool_json_real(lab_row_z(row)), "kind", lab_kind_name(row->kind), "holds",
-        lab_row_holds(row) < 0 ? json_null() : json_boolean(lab_row_holds(row)), "rare",
-        row->rare, "low", tool_json_real(row->rare ? row->low : NAN), "high",
-        tool_json_real(row->rare ? row->high : NAN), "distance",
-        tool_json_real(lab_row_distance(row)));
+    struct lab_json json;
 
-    printer->failed = tool_put_json(printer->command, object, JSON_LINE_EXACT);
+    lab_json_open(&json, LAB_JSON_EXACT);
+    lab_json_begin(&json, '{');
+    lab_json_row(&json, printer->run, row);
+    printer->failed = tool_put_json(printer->command, &json);
 }
 
 static void print_csv_number(double value)

@@ -35,7 +35,12 @@ struct lab_common {
     double trials, threads;
     int as_json, as_csv, no_sweep;
 };
+/* What --help says of some of them: NULL: what it says of an experiment's. */
+struct lab_common_help {
+    const char *trials, *seed, *no_sweep, *json, *svg;
+};
 void lab_common_flags(struct lab_request *request, struct lab_common *common,
+                      const struct lab_common_help *help,
                       struct tool_flag flags[LAB_COMMON_FLAGS]);
 int lab_common_settle(const char *command, const struct lab_common *common,
                       struct lab_request *request);

@@ -35,12 +35,20 @@ static int check_outputs(const struct run_args *args)
 int run_args_read(int argc, char **argv, struct run_args *args, const char *help)
 {
     struct tool_flag flags[] = {
-        [INPUTS_FLAGS] = FLAG_NEEDED("out", &args->output[RUN_OUT]),
-        FLAG_TEXT("lse", &args->output[RUN_LSE]),
-        FLAG_TEXT("weights", &args->output[RUN_WEIGHTS]),
-        FLAG_CHOICE("out-dtype", &args->out_is_f32, "same, f32"),
-        FLAG_SWITCH("force", &args->is_forced),
-        FLAG_SWITCH("json", &args->wants_json),
+        [INPUTS_FLAGS] =
+            FLAG_NEEDED("out", &args->output[RUN_OUT], "F",
+                        "write the output here, in the layout and rank of q"),
+        FLAG_TEXT("lse", &args->output[RUN_LSE], "F",
+                  "write ln sum exp(score), sinks included: (b, hq, nq), f32\n"
+                  "(f64 for f64)"),
+        FLAG_TEXT("weights", &args->output[RUN_WEIGHTS], "F",
+                  "write the softmax: (b, hq, nq, nk), f32 (f64 for f64)"),
+        FLAG_CHOICE("out-dtype", &args->out_is_f32, "same, f32", "same|f32",
+                    "dtype of the output (default same); .npy cannot hold bf16"),
+        FLAG_SWITCH("force", &args->is_forced,
+                    "write weights of more than 2^28 elements all the same"),
+        FLAG_SWITCH("json", &args->wants_json,
+                    "report as one JSON object on standard output"),
     };
 
     *args = (struct run_args){.out_is_f32 = 0};

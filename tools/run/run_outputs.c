@@ -88,34 +88,33 @@ static int report_json(const struct run_args *args, const struct inputs *p,
                        const struct run_outputs *outputs, const attend_context *ctx,
                        double seconds)
 {
-    const attend_io *const io = &p->io;
-    json_t *const inputs = json_object(), *const written = json_array();
+    const int64_t *const q = p->io.q.size, *const k = p->io.k.size;
+    struct lab_json json;
 
+    tool_open_json(&json);
+    lab_json_put(&json, "inputs:{");
     for (int i = 0; i < INPUTS; i++)
-        if (args->inputs.file[i])
-            json_object_set_new(inputs, input_name[i],
-                                tool_json_string(args->inputs.file[i]));
+        if (args->inputs.file[i]) {
+            lab_json_key(&json, input_name[i]);
+            lab_json_text(&json, args->inputs.file[i]);
+        }
+    lab_json_put(&json,
+                 "} shape:{ nb:l hq:l hkv:l nq:l nk:l d:l dv:l } dtype:s isa:s threads:i "
+                 "seconds:r outputs:[",
+                 q[0], q[1], k[1], q[2], k[2], q[3], p->io.v.size[3],
+                 attend_dtype_name(p->io.q.dtype), attend_context_isa(ctx),
+                 attend_context_threads(ctx), seconds);
     for (int x = 0; x < outputs->count; x++) {
         const struct io_output *const output = &outputs->output[x];
-        json_t *const shape = json_array();
+        lab_json_put(&json, "{ name:s file:s dtype:s shape:[",
+                     run_output_name[outputs->which[x]], output->spec,
+                     input_dtype_name(output->dtype));
         for (int a = 0; a < output->ndim; a++)
-            json_array_append_new(shape, json_integer(output->size[a]));
-        json_array_append_new(written,
-                              json_pack("{s:s, s:o, s:s, s:o}", "name",
-                                        run_output_name[outputs->which[x]], "file",
-                                        tool_json_string(output->spec), "dtype",
-                                        input_dtype_name(output->dtype), "shape", shape));
+            lab_json_whole(&json, output->size[a]);
+        lab_json_put(&json, "] }");
     }
-    json_t *const shape =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nb", (json_int_t)io->q.size[0],
-                  "hq", (json_int_t)io->q.size[1], "hkv", (json_int_t)io->k.size[1], "nq",
-                  (json_int_t)io->q.size[2], "nk", (json_int_t)io->k.size[2], "d",
-                  (json_int_t)io->q.size[3], "dv", (json_int_t)io->v.size[3]);
-    return tool_print_json(
-        "run", json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "inputs", inputs, "shape",
-                         shape, "dtype", attend_dtype_name(io->q.dtype), "isa",
-                         attend_context_isa(ctx), "threads", attend_context_threads(ctx),
-                         "seconds", tool_json_real(seconds), "outputs", written));
+    lab_json_end(&json, ']');
+    return tool_print_json("run", &json);
 }
 
 int run_report(const struct run_args *args, const struct inputs *p,

@@ -12,8 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
+
 /* Longest word that is compared for a suggestion; most flags of a command. */
 enum { WORD_MAX = 32, FLAGS_MAX = 64 };
+
+const struct tool_flag tool_flag_help = {
+    .name = "help", .letter = 'h', .help = "this text"};
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -81,8 +86,8 @@ static int unknown_flag(const char *command, const char *word,
                      length, word, command);
 }
 
-/* The flag of a word "--name", "--name=VALUE" or "-l"; NULL: none of them. */
-static struct tool_flag *find_flag(const char *word, struct tool_flag *flags, int count)
+/* The index of the flag of a word "--name", "--name=VALUE" or "-l"; -1: none of them. */
+static int find_flag(const char *word, const struct tool_flag *flags, int count)
 {
     const size_t length = strcspn(word, "=");
 
@@ -90,11 +95,30 @@ static struct tool_flag *find_flag(const char *word, struct tool_flag *flags, in
         const char *const name = flags[f].name;
         if (!strncmp(word, "--", 2) && strlen(name) == length - 2 &&
             !memcmp(name, word + 2, length - 2))
-            return &flags[f];
+            return f;
         if (word[0] == '-' && word[1] && word[1] == flags[f].letter && !word[2])
-            return &flags[f];
+            return f;
     }
-    return NULL;
+    return -1;
+}
+
+int tool_take_words(int argc, char **argv, const struct tool_flag *flags, int count,
+                    int (*take)(void *user, const char *word), void *user)
+{
+    int kept = 1;
+
+    for (int i = 1; i < argc; i++) {
+        const int flag = find_flag(argv[i], flags, count);
+        const int status = argv[i][0] == '-' ? -1 : take(user, argv[i]);
+
+        if (status > 0)
+            return -1;
+        if (status)
+            argv[kept++] = argv[i];
+        if (flag >= 0 && flags[flag].read && !strchr(argv[i], '=') && i + 1 < argc)
+            argv[kept++] = argv[++i];
+    }
+    return kept;
 }
 
 /* Takes word *at of argv and, where the flag needs one, the value after it. */
@@ -104,7 +128,8 @@ static int take_word(const char *command, char **argv, int argc, int *at,
     const char *const word = argv[*at];
     const int length = (int)strcspn(word, "=");
     const char *value = word[length] ? word + length + 1 : NULL;
-    struct tool_flag *const flag = find_flag(word, flags, count);
+    const int index = find_flag(word, flags, count);
+    struct tool_flag *const flag = index < 0 ? NULL : &flags[index];
 
     if (!flag && (strncmp(word, "--", 2) || !word[2]))
         return tool_fail(command, TOOL_USAGE,
@@ -153,7 +178,7 @@ int tool_read_flags(const char *command, int argc, char **argv,
 
     assert(count < FLAGS_MAX);
     memcpy(all, flags, (size_t)count * sizeof *flags);
-    all[count] = (struct tool_flag){.name = "help", .letter = 'h'};
+    all[count] = tool_flag_help;
     for (int i = 1; i < argc && !status; i++)
         status = take_word(command, argv, argc, &i, all, count + 1);
     if (status)
@@ -161,7 +186,7 @@ int tool_read_flags(const char *command, int argc, char **argv,
     if (!all[count].value)
         return read_values(command, all, count);
     if (help)
-        fputs(help, stdout);
+        tool_print_help(help, all, count + 1);
     return TOOL_HELPED;
 }
 

@@ -21,6 +21,8 @@ struct tool_flag {
     const char *choices; /* "this, that" or "this|that" */
     int is_needed;
     char letter;       /* 0: none */
+    const char *takes; /* the value in --help: "N", "F|auto"; NULL: none */
+    const char *help;  /* its lines there; a line break first: below the name */
     const char *value; /* set by the parser; NULL: not given */
 };
 
@@ -40,24 +42,42 @@ enum { TOOL_THREADS_MAX = 4096 };
     {                                                                                    \
         .name = flag, .read = reader, .to = 1 ? (target) : (type *)0, __VA_ARGS__        \
     }
-#define FLAG_SWITCH(flag, target) FLAG_LINE(int, flag, NULL, target, .lo = 0)
-#define FLAG_TEXT(flag, target)                                                          \
-    FLAG_LINE(const char *, flag, tool_read_text, target, .lo = 0)
-#define FLAG_NEEDED(flag, target)                                                        \
-    FLAG_LINE(const char *, flag, tool_read_text, target, .is_needed = 1)
-#define FLAG_INT(flag, target, least, most)                                              \
-    FLAG_LINE(int, flag, tool_read_int, target, .lo = least, .hi = most)
-#define FLAG_INT64(flag, target, least, most)                                            \
-    FLAG_LINE(int64_t, flag, tool_read_int64, target, .lo = least, .hi = most)
-#define FLAG_REAL(flag, target, least, most)                                             \
-    FLAG_LINE(double, flag, tool_read_real, target, .lo = least, .hi = most)
-#define FLAG_BETWEEN(flag, target, below, above)                                         \
-    FLAG_LINE(double, flag, tool_read_between, target, .lo = below, .hi = above)
-#define FLAG_CHOICE(flag, target, all)                                                   \
-    FLAG_LINE(int, flag, tool_read_choice, target, .choices = all)
-#define FLAG_THREADS(target) FLAG_INT("threads", target, 1, TOOL_THREADS_MAX)
+#define FLAG_SWITCH(flag, target, words) FLAG_LINE(int, flag, NULL, target, .help = words)
+#define FLAG_TEXT(flag, target, value_name, words)                                       \
+    FLAG_LINE(const char *, flag, tool_read_text, target, .takes = value_name,           \
+              .help = words)
+#define FLAG_NEEDED(flag, target, value_name, words)                                     \
+    FLAG_LINE(const char *, flag, tool_read_text, target, .is_needed = 1,                \
+              .takes = value_name, .help = words)
+#define FLAG_NUMBER(type, flag, reader, target, least, most, value_name, words)          \
+    FLAG_LINE(type, flag, reader, target, .lo = least, .hi = most, .takes = value_name,  \
+              .help = words)
+#define FLAG_INT(flag, target, ...)                                                      \
+    FLAG_NUMBER(int, flag, tool_read_int, target, __VA_ARGS__)
+#define FLAG_INT64(flag, target, ...)                                                    \
+    FLAG_NUMBER(int64_t, flag, tool_read_int64, target, __VA_ARGS__)
+#define FLAG_REAL(flag, target, ...)                                                     \
+    FLAG_NUMBER(double, flag, tool_read_real, target, __VA_ARGS__)
+#define FLAG_BETWEEN(flag, target, ...)                                                  \
+    FLAG_NUMBER(double, flag, tool_read_between, target, __VA_ARGS__)
+#define FLAG_CHOICE(flag, target, all, value_name, words)                                \
+    FLAG_LINE(int, flag, tool_read_choice, target, .choices = all, .takes = value_name,  \
+              .help = words)
+#define FLAG_THREADS(target, words)                                                      \
+    FLAG_INT("threads", target, 1, TOOL_THREADS_MAX, "N", words)
+/* The flag of every command. */
+extern const struct tool_flag tool_flag_help;
 /* A table and its length, as arguments. */
 #define FLAG_TABLE(flags) flags, (int)(sizeof(flags) / sizeof(flags)[0])
+
+/*
+ * For a command that takes words besides flags, before tool_read_flags(): calls take()
+ * for each word that is neither a flag of the table nor its value, and drops those for
+ * which it returns TOOL_OK; a negative number leaves a word, another status ends.  The
+ * new argc, or -1.
+ */
+int tool_take_words(int argc, char **argv, const struct tool_flag *flags, int count,
+                    int (*take)(void *user, const char *word), void *user);
 
 /*
  * Reads argv[1 .. argc-1]; no command takes positional arguments here.  A word after a
@@ -65,7 +85,7 @@ enum { TOOL_THREADS_MAX = 4096 };
  * numbers), but not with two.  First unknown, repeated and incomplete flags are
  * reported, then missing ones, then values in the order of the table.  TOOL_OK, or
  * TOOL_USAGE with a message.  --help and -h are known: they print `help`, unless it is
- * NULL, read no value and give TOOL_HELPED.
+ * NULL, as tool_print_help() does, read no value and give TOOL_HELPED.
  */
 int tool_read_flags(const char *command, int argc, char **argv,
                     const struct tool_flag *flags, int count, const char *help);

@@ -91,25 +91,50 @@ void inputs_flags(const char *command, struct inputs_args *args,
                   struct tool_flag flags[INPUTS_FLAGS])
 {
     const struct tool_flag all[INPUTS_FLAGS] = {
-        [INPUT_Q] = FLAG_NEEDED("q", &args->file[INPUT_Q]),
-        [INPUT_K] = FLAG_NEEDED("k", &args->file[INPUT_K]),
-        [INPUT_V] = FLAG_TEXT("v", &args->file[INPUT_V]),
-        [INPUT_MASK] = FLAG_TEXT("mask", &args->file[INPUT_MASK]),
-        [INPUT_BIAS] = FLAG_TEXT("bias", &args->file[INPUT_BIAS]),
-        [INPUT_ALIBI] = FLAG_LINE(void, "alibi", read_alibi, args, .lo = 0),
-        [INPUT_SINKS] = FLAG_TEXT("sinks", &args->file[INPUT_SINKS]),
-        FLAG_CHOICE("layout", &args->is_blhd, "bhld, blhd"),
-        FLAG_LINE(int, "dtype", read_dtype, &args->v2_is_bf16, .choices = "bf16"),
+        [INPUT_Q] = FLAG_NEEDED("q", &args->file[INPUT_Q], "F", "queries (b, hq, nq, d)"),
+        [INPUT_K] =
+            FLAG_NEEDED("k", &args->file[INPUT_K], "F", "keys    (b, hkv, nk, d)"),
+        [INPUT_V] = FLAG_TEXT("v", &args->file[INPUT_V], "F", "values  (b, hkv, nk, dv)"),
+        [INPUT_MASK] = FLAG_TEXT("mask", &args->file[INPUT_MASK], "F",
+                                 "boolean, true where a key is seen"),
+        [INPUT_BIAS] = FLAG_TEXT("bias", &args->file[INPUT_BIAS], "F",
+                                 "added to the scores; any of the four dtypes"),
+        [INPUT_ALIBI] = FLAG_LINE(
+            void, "alibi", read_alibi, args, .takes = "F|auto",
+            .help = "slopes (hq,), or 2^(-8 (h + 1) / n) with the usual extension\n"
+                    "where hq is no power of two"),
+        [INPUT_SINKS] = FLAG_TEXT("sinks", &args->file[INPUT_SINKS], "F",
+                                  "logits (hq,) that join the denominator"),
+        FLAG_CHOICE("layout", &args->is_blhd, "bhld, blhd", "bhld|blhd",
+                    "order of the axes of q, k, v and out (default bhld); without\n"
+                    "b, 3-D tensors are (h, l, d) or (l, h, d); without h too,\n"
+                    "2-D tensors are (l, d); LSE and weights lack the same axes"),
+        FLAG_LINE(int, "dtype", read_dtype, &args->v2_is_bf16, .choices = "bf16",
+                  .takes = "bf16", .help = "read 'V2' in .npy files as bf16"),
         FLAG_LINE(void, "causal", read_causal, args,
-                  .choices = "none, top-left, bottom-right, offset:N[,N...]"),
-        FLAG_REAL("scale", &args->scale, -INFINITY, INFINITY),
-        FLAG_REAL("softcap", &args->softcap, 0, INFINITY),
-        FLAG_INT64("window-left", &args->window_left, -1, INFINITY),
-        FLAG_INT64("window-right", &args->window_right, -1, INFINITY),
-        FLAG_LINE(void, "key-lengths", read_key_lengths, &args->key_lengths, .lo = 0),
-        FLAG_THREADS(&args->threads),
-        FLAG_TEXT("isa", &args->isa),
-        FLAG_TEXT("device", &args->device),
+                  .choices = "none, top-left, bottom-right, offset:N[,N...]",
+                  .takes = "none|top-left|bottom-right|offset:N[,N...]",
+                  .help = "\n"
+                          "key j is seen if j <= position(i) = i, i + nk - nq or i + N,\n"
+                          "an N per batch; none, the default: all are seen, and\n"
+                          "position(i) = i"),
+        FLAG_REAL("scale", &args->scale, -INFINITY, INFINITY, "X", "default 1 / sqrt(d)"),
+        FLAG_REAL("softcap", &args->softcap, 0, INFINITY, "X",
+                  "cap(x) = X tanh(x / X); 0, the default, for none"),
+        FLAG_INT64("window-left", &args->window_left, -1, INFINITY, "N",
+                   "keys from position(i) - N on; -1, the default: all"),
+        FLAG_INT64("window-right", &args->window_right, -1, INFINITY, "N",
+                   "keys up to position(i) + N; -1, the default: all"),
+        FLAG_LINE(void, "key-lengths", read_key_lengths, &args->key_lengths,
+                  .takes = "N[,N...]", .help = "only keys j < N, an N per batch"),
+        FLAG_THREADS(&args->threads,
+                     "default: OMP_NUM_THREADS, else every core; the result is the\n"
+                     "same, bit for bit"),
+        FLAG_TEXT("isa", &args->isa, "NAME",
+                  "kernel set, see 'attend info'; default: ATTEND_ISA, else the\n"
+                  "best that runs here; 'ref' is the definition in double"),
+        FLAG_TEXT("device", &args->device, "NAME",
+                  "cuda or cuda:N: a GPU computes, on copies of the inputs"),
     };
 
     memcpy(flags, all, sizeof all);

@@ -81,15 +81,34 @@ static int check_files(const struct stats_args *args)
 int stats_args_read(int argc, char **argv, struct stats_args *args, const char *help)
 {
     struct tool_flag flags[] = {
-        [INPUTS_FLAGS] = FLAG_TEXT("out", &args->out),
-        FLAG_TEXT("map", &args->map),
-        FLAG_INT("top", &args->top, 1, ATTEND_TOP_MAX),
-        FLAG_INT64("last", &args->last, 1, INFINITY),
-        FLAG_LINE(struct stats_zoom, "zoom", read_zoom, &args->zoom, .lo = 0),
-        FLAG_REAL("noise", &args->noise, 0, INFINITY),
-        FLAG_SWITCH("rows", &args->wants_rows),
-        FLAG_SWITCH("columns", &args->wants_columns),
-        FLAG_SWITCH("json", &args->wants_json),
+        [INPUTS_FLAGS] =
+            FLAG_TEXT("out", &args->out, "FILE.safetensors",
+                      "write all of it as tensors: the statistics (b, hq, nq)\n"
+                      "by their names, top_weights and top_keys (b, hq, nq, K),\n"
+                      "column_mass, column_max and column_last (b, hq, nk), map,\n"
+                      "zoom; f32 (f64 for f64)"),
+        FLAG_TEXT("map", &args->map, "FILE.png",
+                  "draw the weights, pooled, a panel for every head: queries\n"
+                  "down, keys to the right, from black on a logarithmic scale\n"
+                  "that starts at 1/16 of what even attention would give"),
+        FLAG_INT("top", &args->top, 1, ATTEND_TOP_MAX, "K",
+                 "1..8: the K keys of largest weight of every row, or the mean\n"
+                 "mass that they hold"),
+        FLAG_INT64("last", &args->last, 1, INFINITY, "W",
+                   "with --columns: also over the last W queries alone"),
+        FLAG_LINE(struct stats_zoom, "zoom", read_zoom, &args->zoom,
+                  .takes = "r0:r1,c0:c1",
+                  .help = "weights of queries r0 to r1 - 1 on keys c0 to c1 - 1"),
+        FLAG_REAL("noise", &args->noise, 0, INFINITY, "X",
+                  "relative sd of the keys' lengths, for fragile pairs; default\n"
+                  "0.1"),
+        FLAG_SWITCH("rows", &args->wants_rows,
+                    "a line for every query instead of every head"),
+        FLAG_SWITCH("columns", &args->wants_columns,
+                    "the keys with the most mass, summed over the queries"),
+        FLAG_SWITCH("json", &args->wants_json,
+                    "one object per line: of every head, with histograms, all\n"
+                    "columns and the zoom; with --rows of every row alone"),
     };
 
     *args = (struct stats_args){.noise = ATTEND_HEAD_NOISE};

@@ -227,7 +227,7 @@ export class Sheets {
             { class: 'small', href: address({ view: 'questions', part: one.question }) },
             `question ${one.question}`,
           ),
-        h('span', { class: 'soft small' }, `line ${one.quoted}`),
+        h('span', { class: 'soft small' }, `line ${one.quoted_line}`),
       ),
       one.quote && h('blockquote', { class: 'quote', html: one.quote }),
       h('p', { html: one.says }),

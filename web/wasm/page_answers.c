@@ -7,45 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/figures/text.h"
+#include "lab/door/objects.h"
 #include "lab/grade/grade.h"
 #include "page_answers.h"
-#include "page_json.h"
 #include "page_report.h"
 
 /* ---- what is asked --------------------------------------------------------------- */
 
-static void put_asked(int p)
+static void put_asked(struct lab_json *json, int p)
 {
     const struct lab_part *const part = lab_grade_part(p);
     char letters[300];
 
     lab_grade_letters(p, letters, sizeof letters);
-    page_json_begin('{');
-    page_json_text_of("question", part->question);
-    page_json_text_of("name", part->name);
-    page_json_markup_of("asks", lab_text_prose, part->asks);
-    page_json_text_of("asked", part->asks);
-    page_json_whole_of("texts", part->texts);
-    page_json_text_of("choices", part->choices);
-    page_json_number_of("points", part->points);
-    page_json_text_of("hint", part->hint);
-    page_json_text_of("letters", letters);
-    page_json_key("solution");
-    page_json_begin('[');
+    lab_json_put(json,
+                 "{ question:s name:s asks:p asked:s texts:i choices:s points:r hint:s "
+                 "letters:s solution:[",
+                 part->question, part->name, part->asks, part->asks, part->texts,
+                 part->choices, part->points, part->hint, letters);
     for (int k = 0; k < part->texts; k++)
-        page_json_text(part->solution[k]);
-    page_json_end(']');
-    page_json_end('}');
+        lab_json_text(json, part->solution[k]);
+    lab_json_put(json, "] }");
 }
 
-void page_parts_put(void)
+void page_parts_put(struct lab_json *json)
 {
-    page_json_key("parts");
-    page_json_begin('[');
+    lab_json_put(json, "parts:[");
     for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        put_asked(p);
-    page_json_end(']');
+        put_asked(json, p);
+    lab_json_end(json, ']');
 }
 
 /* ---- what is answered ------------------------------------------------------------ */
@@ -79,25 +69,6 @@ const char *page_answer(int part, int k, const char *text)
     return kept[part][k] ? "" : "out of memory";
 }
 
-static void put_part(int p, const struct lab_part_grade *grade)
-{
-    const struct lab_part *const part = lab_grade_part(p);
-
-    page_json_begin('{');
-    page_json_text_of("question", part->question);
-    page_json_text_of("part", part->name);
-    page_json_text_of("verdict", lab_mark_name(grade->mark));
-    page_json_text_of("words", lab_mark_words(grade->mark));
-    page_json_number_of("points", grade->points);
-    page_json_number_of("of", grade->most);
-    page_json_number_of("computed", grade->computed);
-    page_json_number_of("claimed", grade->claimed);
-    page_json_text_of("error", grade->error);
-    page_json_text_of("evidence", grade->evidence);
-    page_json_markup_of("shown", lab_text_prose, grade->evidence);
-    page_json_end('}');
-}
-
 const char *page_grade(double seed, const char *name)
 {
     static struct lab_grade grade;
@@ -110,15 +81,16 @@ const char *page_grade(double seed, const char *name)
     lab_rubric_default(&rubric);
     if (lab_grade(&answer, &rubric, lab_grade_seed((uint64_t)seed, name), &grade))
         return page_refuse("out of memory");
-    page_json_open();
-    page_json_begin('{');
-    page_json_number_of("points", grade.points);
-    page_json_number_of("of", grade.most);
-    page_json_key("parts");
-    page_json_begin('[');
-    for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        put_part(p, &grade.part[p]);
-    page_json_end(']');
-    page_json_end('}');
-    return page_json_close();
+    struct lab_json *const json = page_begin();
+    lab_json_put(json, "points:r of:r parts:[", grade.points, grade.most);
+    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+        const struct lab_part_grade *const part = &grade.part[p];
+
+        lab_json_begin(json, '{');
+        lab_json_part(json, p, part);
+        lab_json_put(json, "words:s shown:p }", lab_mark_words(part->mark),
+                     part->evidence);
+    }
+    lab_json_end(json, ']');
+    return page_end();
 }

@@ -5,10 +5,7 @@
 
 #include <stdlib.h>
 
-#include "lab/figures/text.h"
-#include "page_json.h"
-
-static void put_drawing(const struct lab_figure *figure)
+static void put_drawing(struct lab_json *json, const struct lab_figure *figure)
 {
     char *svg = NULL;
     size_t size = 0;
@@ -18,24 +15,11 @@ static void put_drawing(const struct lab_figure *figure)
         abort();
     lab_figure_svg_inline(figure, out);
     fclose(out);
-    page_json_text_of("svg", svg);
+    lab_json_put(json, "svg:s", svg);
     free(svg);
 }
 
-static void put_frame(const struct lab_figure *figure)
-{
-    const struct lab_frame frame = lab_figure_frame(figure);
-    const double box[] = {frame.left, frame.top, frame.width, frame.height};
-    const double x[] = {frame.x_lo, frame.x_hi}, y[] = {frame.y_lo, frame.y_hi};
-
-    page_json_numbers_of("box", box, 4);
-    page_json_numbers_of("x", x, 2);
-    page_json_numbers_of("y", y, 2);
-    page_json_truth_of("x_log", figure->x_log);
-    page_json_truth_of("y_log", figure->y_log);
-}
-
-static void put_series(const struct lab_series *series)
+static void put_series(struct lab_json *json, const struct lab_series *series)
 {
     static const char *const marks[] = {[LAB_LINE] = "line",
                                         [LAB_POINTS] = "points",
@@ -43,52 +27,45 @@ static void put_series(const struct lab_series *series)
                                         [LAB_STEPS] = "steps",
                                         [LAB_NOTE] = "note"};
 
-    page_json_begin('{');
-    page_json_text_of("mark", marks[series->mark]);
-    page_json_text_of("label", series->label);
-    page_json_numbers_of("x", series->x, series->count);
-    page_json_numbers_of("y", series->y, series->count);
-    page_json_numbers_of("se", series->se, series->count);
-    page_json_end('}');
+    lab_json_put(json, "{ mark:s label:s", marks[series->mark], series->label);
+    lab_json_reals(json, "x", series->x, series->count);
+    lab_json_reals(json, "y", series->y, series->count);
+    lab_json_reals(json, "se", series->se, series->count);
+    lab_json_end(json, '}');
 }
 
-static void put_heat(const struct lab_heat *heat)
+static void put_heat(struct lab_json *json, const struct lab_heat *heat)
 {
-    page_json_key("heat");
-    page_json_begin('{');
-    page_json_text_of("label", heat->label);
-    page_json_numbers_of("x", heat->x, heat->columns);
-    page_json_numbers_of("y", heat->y, heat->rows);
-    page_json_numbers_of("value", heat->value, (long long)heat->columns * heat->rows);
-    page_json_end('}');
+    lab_json_put(json, "heat:{ label:s", heat->label);
+    lab_json_reals(json, "x", heat->x, heat->columns);
+    lab_json_reals(json, "y", heat->y, heat->rows);
+    lab_json_reals(json, "value", heat->value, (long long)heat->columns * heat->rows);
+    lab_json_end(json, '}');
 }
 
-static void put_figure(const struct lab_figure *figure)
+static void put_figure(struct lab_json *json, const struct lab_figure *figure)
 {
-    page_json_begin('{');
-    page_json_text_of("title", figure->title);
-    page_json_text_of("x_label", figure->x_label);
-    page_json_text_of("y_label", figure->y_label);
-    page_json_markup_of("caption", lab_text_prose, figure->caption);
-    page_json_text_of("x_names", figure->x_names);
-    put_drawing(figure);
-    put_frame(figure);
-    page_json_key("series");
-    page_json_begin('[');
+    const struct lab_frame at = lab_figure_frame(figure);
+
+    lab_json_put(json, "{ title:s x_label:s y_label:s caption:p x_names:s", figure->title,
+                 figure->x_label, figure->y_label, figure->caption, figure->x_names);
+    put_drawing(json, figure);
+    lab_json_put(json, "box:[ r r r r ] x:[ r r ] y:[ r r ] x_log:b y_log:b series:[",
+                 at.left, at.top, at.width, at.height, at.x_lo, at.x_hi, at.y_lo, at.y_hi,
+                 figure->x_log, figure->y_log);
     for (int s = 0; s < figure->count; s++)
         if (figure->series[s]->mark != LAB_NOTE)
-            put_series(figure->series[s]);
-    page_json_end(']');
+            put_series(json, figure->series[s]);
+    lab_json_end(json, ']');
     if (figure->heat.columns)
-        put_heat(&figure->heat);
-    page_json_end('}');
+        put_heat(json, &figure->heat);
+    lab_json_end(json, '}');
 }
 
-void page_figures_put(const struct lab_figures *figures)
+void page_figures_put(struct lab_json *json, const struct lab_figures *figures)
 {
-    page_json_key("figures");
-    page_json_begin('[');
+    lab_json_put(json, "figures:[");
     for (int f = 0; f < figures->count; f++)
-        put_figure(figures->figure[f]);
-    page_json_end(']');
+        put_figure(json, figures->figure[f]);
+    lab_json_end(json, ']');
 }

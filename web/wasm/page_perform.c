@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/door/objects.h"
 #include "lab/experiments/experiment.h"
-#include "lab/figures/text.h"
 #include "page_figures.h"
-#include "page_json.h"
 #include "page_report.h"
 
 static struct lab_run run;
@@ -95,49 +94,14 @@ const char *page_run_set(const char *flag, const char *value)
 
 /* ---- rows ---------------------------------------------------------------------- */
 
-static void put_params(const struct lab_run *of, const struct lab_row *row)
+/* With the names of `attend lab --json`, and "own". */
+static const char *row_json(const struct lab_row *row)
 {
-    page_json_key("params");
-    page_json_begin('{');
-    for (int p = 0; p < row->param_count; p++) {
-        const struct lab_param *const param = &row->params[p];
+    struct lab_json *const json = page_begin();
 
-        if (param->text)
-            page_json_text_of(param->name, param->text);
-        else if (of->experiment->flags[p].type == LAB_INTEGER && !isnan(param->number))
-            page_json_whole_of(param->name, (long long)param->number);
-        else
-            page_json_number_of(param->name, param->number);
-    }
-    page_json_end('}');
-}
-
-const char *page_row_json(const struct lab_run *of, const struct lab_row *row)
-{
-    const int holds = lab_row_holds(row);
-
-    page_json_open();
-    page_json_begin('{');
-    page_json_text_of("experiment", of->experiment->name);
-    put_params(of, row);
-    page_json_text_of("quantity", row->quantity);
-    page_json_number_of("theory", row->theory);
-    page_json_number_of("measured", row->measured);
-    page_json_number_of("se", row->se);
-    page_json_number_of("z", lab_row_z(row));
-    page_json_text_of("kind", lab_kind_name(row->kind));
-    page_json_key("holds");
-    if (holds < 0)
-        page_json_text(NULL);
-    else
-        page_json_truth(holds);
-    page_json_truth_of("rare", row->rare);
-    page_json_number_of("low", row->rare ? row->low : NAN);
-    page_json_number_of("high", row->rare ? row->high : NAN);
-    page_json_number_of("distance", lab_row_distance(row));
-    page_json_truth_of("own", row->is_own);
-    page_json_end('}');
-    return page_json_close();
+    lab_json_row(json, &run, row);
+    lab_json_put(json, "own:b", row->is_own);
+    return page_end();
 }
 
 static struct lab_count count;
@@ -146,7 +110,7 @@ static void on_row(void *user, const struct lab_row *row)
 {
     (void)user;
     lab_count_row(&count, row);
-    page_report_row(page_row_json(&run, row));
+    page_report_row(row_json(row));
 }
 
 static void on_progress(void *user, int64_t done, int64_t total)
@@ -177,14 +141,10 @@ const char *page_run(double seed, double trials, int sweeps, int figures)
         return page_refuse(run.session.error);
     }
     lab_count_text(&count, text, sizeof text);
-    page_json_open();
-    page_json_begin('{');
     const char *const seen = *run.conclusion ? run.conclusion : run.experiment->shows;
-    page_json_text_of("conclusion", seen);
-    page_json_markup_of("concluded", lab_text_prose, seen);
-    page_json_text_of("count", text);
-    page_figures_put(&drawn);
-    page_json_end('}');
+    struct lab_json *const json = page_begin();
+    lab_json_put(json, "conclusion:s concluded:p count:s", seen, seen, text);
+    page_figures_put(json, &drawn);
     lab_figures_free(&drawn);
-    return page_json_close();
+    return page_end();
 }

@@ -2,8 +2,9 @@
 #include "page_report.h"
 
 #include <emscripten.h>
+#include <stdlib.h>
 
-#include "page_json.h"
+#include "lab/figures/text.h"
 
 /* clang-format off: the bodies are JavaScript */
 EM_JS(void, page_report_row, (const char *json), {
@@ -16,11 +17,28 @@ EM_JS(void, page_report_progress, (double done, double total), {
 })
 /* clang-format on */
 
+static struct lab_json json;
+static char *text;
+
+struct lab_json *page_begin(void)
+{
+    free(text);
+    text = NULL;
+    lab_json_open(&json, LAB_JSON_EXACT);
+    json.prose = lab_text_prose;
+    lab_json_begin(&json, '{');
+    return &json;
+}
+
+const char *page_end(void)
+{
+    lab_json_end(&json, '}');
+    text = lab_json_close(&json);
+    return text;
+}
+
 const char *page_refuse(const char *why)
 {
-    page_json_open();
-    page_json_begin('{');
-    page_json_text_of("error", why);
-    page_json_end('}');
-    return page_json_close();
+    lab_json_put(page_begin(), "error:s", why);
+    return page_end();
 }

@@ -9,7 +9,6 @@
 #include "attend/stats.h"
 #include "lab/place/place_rows.h"
 #include "page_figures.h"
-#include "page_json.h"
 #include "page_report.h"
 
 /* The columns of `attend stats --json`, in its order. */
@@ -192,7 +191,7 @@ static int inspect(attend_inspection *inspection, attend_tensor *wanted, float *
 /* ---- what is told of it ------------------------------------------------------------ */
 
 /* Means over the rows that see a key and have no NaN, as `attend stats` has them. */
-static void put_means(int64_t nq)
+static void put_means(struct lab_json *json, int64_t nq)
 {
     double sum[COLUMNS] = {0}, counted = 0, with_choice = 0;
     const int count = column_count();
@@ -208,25 +207,25 @@ static void put_means(int64_t nq)
             if (columns[c] != ATTEND_STAT_MARGIN || row[0] >= 2)
                 sum[c] += row[c];
     }
-    page_json_number_of("rows", counted);
-    for (int c = 0; c < count; c++)
-        page_json_number_of(
-            attend_stat_name(columns[c]),
-            sum[c] / (columns[c] == ATTEND_STAT_MARGIN ? with_choice : counted));
+    lab_json_put(json, "rows:r", counted);
+    for (int c = 0; c < count; c++) {
+        lab_json_key(json, attend_stat_name(columns[c]));
+        lab_json_real(
+            json, sum[c] / (columns[c] == ATTEND_STAT_MARGIN ? with_choice : counted));
+    }
 }
 
-static void put_character(const attend_stats *stats)
+static void put_character(struct lab_json *json, const attend_stats *stats)
 {
     attend_head head = attend_head_default();
     char reason[200];
 
     attend_head_read(stats, 0, 0, &head, NULL);
-    page_json_number_of("entropy_share", head.entropy_share);
-    page_json_number_of("raw_sd", head.raw_sd);
-    page_json_numbers_of("top_mass", head.top_mass, ATTEND_TOP_MAX);
-    page_json_text_of("character", attend_character_name(attend_head_character(
-                                       &head, noise, reason, sizeof reason)));
-    page_json_text_of("reason", reason);
+    const char *const character =
+        attend_character_name(attend_head_character(&head, noise, reason, sizeof reason));
+    lab_json_put(json, "entropy_share:r raw_sd:r", head.entropy_share, head.raw_sd);
+    lab_json_reals(json, "top_mass", head.top_mass, ATTEND_TOP_MAX);
+    lab_json_put(json, "character:s reason:s", character, reason);
 }
 
 static double cell(int64_t i, attend_stat stat)
@@ -279,20 +278,16 @@ static int place(int b, int h, int64_t nq, struct lab_place_head *found)
     return failed;
 }
 
-static void put_place(const struct lab_place_head *head)
+static void put_place(struct lab_json *json, const struct lab_place_head *head)
 {
-    page_json_key("place");
-    page_json_begin('{');
-    page_json_number_of("spread", head->mean.spread);
-    page_json_number_of("freezing_spread", head->mean.freezing);
-    page_json_number_of("scale", head->mean.scale);
-    page_json_number_of("scale_min", head->mean.scale_min);
-    page_json_number_of("score_noise", head->mean.score_noise);
-    page_json_number_of("fragile_share", head->fragile);
-    page_json_text_of("phase", head->rows == 0                ? "no choice"
-                               : lab_place_is_condensed(head) ? "condensed"
-                                                              : "spread");
-    page_json_end('}');
+    lab_json_put(json,
+                 "place:{ spread:r freezing_spread:r scale:r scale_min:r score_noise:r "
+                 "fragile_share:r phase:s }",
+                 head->mean.spread, head->mean.freezing, head->mean.scale,
+                 head->mean.scale_min, head->mean.score_noise, head->fragile,
+                 head->rows == 0                ? "no choice"
+                 : lab_place_is_condensed(head) ? "condensed"
+                                                : "spread");
 }
 
 const char *page_head(int b, int h, int cells)
@@ -314,18 +309,14 @@ const char *page_head(int b, int h, int cells)
     if (place(b, h, nq, &placed))
         return page_refuse(*placing.session.error ? placing.session.error
                                                   : "out of memory");
-    page_json_open();
-    page_json_begin('{');
-    page_json_whole_of("b", b);
-    page_json_whole_of("h", h);
-    put_means(nq);
-    put_character(&stats);
-    put_place(&placed);
-    page_json_whole_of("block", block);
-    page_json_whole_of("map_rows", inspection.pooled.size[2]);
-    page_json_whole_of("map_columns", inspection.pooled.size[3]);
-    page_json_end('}');
-    return page_json_close();
+    struct lab_json *const json = page_begin();
+    lab_json_put(json, "b:i h:i", b, h);
+    put_means(json, nq);
+    put_character(json, &stats);
+    put_place(json, &placed);
+    lab_json_put(json, "block:l map_rows:l map_columns:l", block,
+                 inspection.pooled.size[2], inspection.pooled.size[3]);
+    return page_end();
 }
 
 const float *page_map(void) { return map; }
@@ -350,10 +341,7 @@ const char *page_places(void)
     if (!is_placing)
         return page_refuse("no head was placed");
     lab_place_figures_close(&place_figures);
-    page_json_open();
-    page_json_begin('{');
-    page_figures_put(&places);
-    page_json_end('}');
+    page_figures_put(page_begin(), &places);
     forget_places();
-    return page_json_close();
+    return page_end();
 }

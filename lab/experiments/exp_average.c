@@ -20,7 +20,7 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("beta", 10, -1000, 1000, "query scale: q = beta (k_a + k_b + ...)"),
     LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999, "leak allowed, for beta_needed"),
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
-    LAB_FLAG_CHOICE("scale", "off", "off|on",
+    LAB_FLAG_CHOICE("scale", "off", LAB_2("off", "on"),
                     "on: scores are divided by sqrt(d) as well"),
     LAB_FLAG_TEXT("w", "",
                   "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + "

@@ -22,7 +22,7 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("cosine", 0, -1, 1, "cosine between k_j and each other key"),
     LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999,
                   "weight that may go elsewhere, for gap_needed"),
-    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32|bf16",
+    LAB_FLAG_CHOICE("dtype", "f64", LAB_3("f64", "f32", "bf16"),
                     "type of Q, K and V for p_top and error_norm"),
 };
 

@@ -11,7 +11,7 @@
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 1000, 2, 1e6, "keys; each is one number, its logit"),
     LAB_FLAG_REAL("D", 10, 0, 700, "range of the logits, largest minus smallest"),
-    LAB_FLAG_CHOICE("scale", "off", "off|on",
+    LAB_FLAG_CHOICE("scale", "off", LAB_2("off", "on"),
                     "on: logits are multiplied by ln n / ln n0"),
     LAB_FLAG_INTEGER("n0", 10, 2, 1e6, "number of keys at which that factor is 1"),
 };

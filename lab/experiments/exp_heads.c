@@ -23,7 +23,7 @@ static const struct lab_flag flags[] = {
         "queries", "means",
         "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), unscaled "
         "(mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""),
-    LAB_FLAG_CHOICE("noisy", "a", "a|both|all",
+    LAB_FLAG_CHOICE("noisy", "a", LAB_3("a", "both", "all"),
                     "the keys whose length varies: k_a, k_a and k_b, or every one"),
 };
 

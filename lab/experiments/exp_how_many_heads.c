@@ -21,11 +21,11 @@ static const struct lab_flag flags[] = {
                   "magnitude noise of the wanted keys, or of all random keys"),
     LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
                      "dimensions, shared by the heads if keys are random (default n)"),
-    LAB_FLAG_CHOICE("groups", "split", "split|copies",
+    LAB_FLAG_CHOICE("groups", "split", LAB_2("split", "copies"),
                     "each head asks for its own m/h targets, or every head for all m"),
-    LAB_FLAG_CHOICE("noise", "shared", "shared|independent",
+    LAB_FLAG_CHOICE("noise", "shared", LAB_2("shared", "independent"),
                     "heads see the same noisy keys, or keys drawn anew"),
-    LAB_FLAG_CHOICE("keys", "orthonormal", "orthonormal|random",
+    LAB_FLAG_CHOICE("keys", "orthonormal", LAB_2("orthonormal", "random"),
                     "random: unit vectors in d/h dimensions for each head"),
 };
 

@@ -13,13 +13,13 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens"),
     LAB_FLAG_INTEGER("d", 32, 2, 512, "columns of X, Q, K, V and the output"),
     LAB_FLAG_INTEGER("h", 1, 1, 64, "heads; they divide d"),
-    LAB_FLAG_CHOICE("mask", "none", "none|causal|window", "who sees whom"),
+    LAB_FLAG_CHOICE("mask", "none", LAB_3("none", "causal", "window"), "who sees whom"),
     LAB_FLAG_INTEGER("w", 4, 0, 2048,
                      "--mask window: a token sees w tokens on either side"),
-    LAB_FLAG_CHOICE("scale", "on", "on|off",
+    LAB_FLAG_CHOICE("scale", "on", LAB_2("on", "off"),
                     "scores divided by the root of a head's columns, or not"),
-    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32", "type of the whole layer"),
-    LAB_FLAG_CHOICE("convention", "rows", "rows|columns",
+    LAB_FLAG_CHOICE("dtype", "f64", LAB_2("f64", "f32"), "type of the whole layer"),
+    LAB_FLAG_CHOICE("convention", "rows", LAB_2("rows", "columns"),
                     "tokens are the rows of X (X W), or its columns (W X)"),
 };
 

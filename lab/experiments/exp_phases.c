@@ -16,7 +16,8 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER(
         "d", 64, 1, 1024,
         "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"),
-    LAB_FLAG_CHOICE("scale", "on", "on|off", "on: scores are divided by sqrt(d)"),
+    LAB_FLAG_CHOICE("scale", "on", LAB_2("on", "off"),
+                    "on: scores are divided by sqrt(d)"),
     LAB_FLAG_REAL("S", NAN, 0, 100,
                   "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"),
 };

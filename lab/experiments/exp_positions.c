@@ -9,7 +9,7 @@
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
-    LAB_FLAG_CHOICE("positions", "sinusoid", "sinusoid|rope|none",
+    LAB_FLAG_CHOICE("positions", "sinusoid", LAB_3("sinusoid", "rope", "none"),
                     "added to X, turning Q and K, or absent"),
     LAB_FLAG_INTEGER("d", 16, 2, 512, "columns of X and of an encoding; even"),
     LAB_FLAG_INTEGER(

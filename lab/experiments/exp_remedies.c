@@ -18,9 +18,11 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of the noisy keys"),
     LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
     LAB_FLAG_REAL("cap", 5, 1e-3, 1000, "softcap of the remedy 'cap'"),
-    LAB_FLAG_CHOICE("remedy", "plain", "plain|qk-norm|suppression|cap|two-heads",
+    LAB_FLAG_CHOICE("remedy", "plain",
+                    LAB_5("plain", "qk-norm", "suppression", "cap", "two-heads"),
                     "what is done about the noise"),
-    LAB_FLAG_CHOICE("noisy", "a", "none|a|both|all", "keys that carry magnitude noise"),
+    LAB_FLAG_CHOICE("noisy", "a", LAB_4("none", "a", "both", "all"),
+                    "keys that carry magnitude noise"),
 };
 
 enum remedy { PLAIN, QK_NORM, SUPPRESSION, CAP, TWO_HEADS, REMEDIES };

@@ -25,6 +25,9 @@ int lab_perform(struct lab_run *run)
 {
     const struct lab_experiment *const experiment = run->experiment;
 
+    for (int f = 0; f < experiment->flag_count; f++)
+        if (experiment->flags[f].type == LAB_CHOICE)
+            run->numbers[f] = lab_choice(run, experiment->flags[f].name);
     run->ctx = lab_context(&run->session);
     int failed = !run->ctx || experiment->perform(run);
     if (!failed && run->sweeps && experiment->sweep)
@@ -112,6 +115,14 @@ void lab_set(struct lab_run *run, const char *name, double number)
     run->numbers[flag_index(run, name)] = number;
 }
 
+struct lab_point lab_own(const struct lab_run *run)
+{
+    struct lab_point own;
+
+    memcpy(own.at, run->numbers, sizeof own.at);
+    return own;
+}
+
 static struct lab_row own_row(const struct lab_run *run, const char *quantity)
 {
     const struct lab_experiment *const experiment = run->experiment;
@@ -169,8 +180,16 @@ static int is_emitted(struct lab_run *run, const char *quantity)
     return 0;
 }
 
-static void emit(struct lab_run *run, struct lab_row *row)
+static void emit(struct lab_run *run, struct lab_row *row, struct lab_found found)
 {
+    row->theory = found.theory;
+    row->measured = found.measured;
+    row->se = found.se;
+    row->allowed = found.allowed;
+    row->kind = found.kind;
+    row->rare = found.rare;
+    row->low = found.low;
+    row->high = found.high;
     compare(run, row);
     if (row->is_own && is_emitted(run, row->quantity))
         return;
@@ -215,15 +234,22 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
 
     for (; changes && changes->name; changes++)
         *find_param(&row, changes->name) = *changes;
-    row.theory = found.theory;
-    row.measured = found.measured;
-    row.se = found.se;
-    row.allowed = found.allowed;
-    row.kind = found.kind;
-    row.rare = found.rare;
-    row.low = found.low;
-    row.high = found.high;
-    emit(run, &row);
+    emit(run, &row, found);
+}
+
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
+              struct lab_found found)
+{
+    struct lab_row row = own_row(run, quantity);
+
+    for (int f = 0; f < row.param_count; f++) {
+        const struct lab_flag *const flag = &run->experiment->flags[f];
+        if (flag->type == LAB_CHOICE)
+            row.params[f].text = flag->names[(int)at->at[f]];
+        else if (flag->type != LAB_TEXT)
+            row.params[f].number = at->at[f];
+    }
+    emit(run, &row, found);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,

@@ -30,19 +30,20 @@ struct lab_flag {
     enum { LAB_REAL, LAB_INTEGER, LAB_CHOICE, LAB_TEXT } type;
     /* LAB_REAL, LAB_INTEGER; bounds included; a preset of NaN: it follows from others. */
     double preset, min, max;
-    const char *text;    /* LAB_CHOICE, LAB_TEXT: the default */
-    const char *choices; /* LAB_CHOICE: "a|both|all" */
-    const char *help;    /* one line */
+    const char *text;         /* LAB_CHOICE, LAB_TEXT: the default */
+    const char *choices;      /* LAB_CHOICE: "a|both|all" */
+    const char *const *names; /* the same one by one */
+    const char *help;         /* one line */
 };
 
 /* One line a flag. */
 #define LAB_FLAG_REAL(name, preset, min, max, help)                                      \
     {                                                                                    \
-        name, LAB_REAL, preset, min, max, NULL, NULL, help                               \
+        name, LAB_REAL, preset, min, max, NULL, NULL, NULL, help                         \
     }
 #define LAB_FLAG_INTEGER(name, preset, min, max, help)                                   \
     {                                                                                    \
-        name, LAB_INTEGER, preset, min, max, NULL, NULL, help                            \
+        name, LAB_INTEGER, preset, min, max, NULL, NULL, NULL, help                      \
     }
 #define LAB_FLAG_CHOICE(name, preset, choices, help)                                     \
     {                                                                                    \
@@ -50,8 +51,17 @@ struct lab_flag {
     }
 #define LAB_FLAG_TEXT(name, preset, help)                                                \
     {                                                                                    \
-        name, LAB_TEXT, 0, 0, 0, preset, NULL, help                                      \
+        name, LAB_TEXT, 0, 0, 0, preset, NULL, NULL, help                                \
     }
+/* The choices of a LAB_FLAG_CHOICE, in both forms. */
+#define LAB_2(a, b)                                                                      \
+    a "|" b, (const char *const[]) { a, b }
+#define LAB_3(a, b, c)                                                                   \
+    a "|" b "|" c, (const char *const[]) { a, b, c }
+#define LAB_4(a, b, c, d)                                                                \
+    a "|" b "|" c "|" d, (const char *const[]) { a, b, c, d }
+#define LAB_5(a, b, c, d, e)                                                             \
+    a "|" b "|" c "|" d "|" e, (const char *const[]) { a, b, c, d, e }
 /* The fields of an experiment that name a table of them. */
 #define LAB_FLAGS(table) .flags = (table), .flag_count = sizeof(table) / sizeof *(table)
 
@@ -66,7 +76,15 @@ struct lab_param {
     int differs;
 };
 
-enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64 };
+enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
+
+/*
+ * Values of an experiment's flags, in the order of its table: those of the run, or of a
+ * step of a sweep.  A choice is its index; a text, 0 here, is the run's in every point.
+ */
+struct lab_point {
+    double at[LAB_PARAMS_MAX];
+};
 
 struct lab_row {
     struct lab_param params[LAB_PARAMS_MAX];
@@ -117,7 +135,8 @@ const char *lab_quantity_meaning(const char *experiment, const char *quantity);
 /* One performance.  Whoever performs fills it and owns what it points to. */
 struct lab_run {
     const struct lab_experiment *experiment;
-    double numbers[LAB_PARAMS_MAX];    /* by flag, in the order of the flags */
+    /* By flag; lab_perform() sets that of a choice to the index of its text. */
+    double numbers[LAB_PARAMS_MAX];
     const char *texts[LAB_PARAMS_MAX]; /* by flag */
     struct lab_session session;
     int64_t trials;
@@ -157,8 +176,12 @@ int lab_choice(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
 
+/* The point of the run's own parameters. */
+struct lab_point lab_own(const struct lab_run *run);
+
 /* What was found, as in a row. */
 struct lab_found {
+    int is_absent; /* not measured at this point: no row */
     double theory, measured, se, allowed;
     enum lab_kind kind;
     int rare;
@@ -194,6 +217,10 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
     {                                                                                    \
         (name), 0, (text), 0                                                             \
     }
+
+/* A row at a point. */
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
+              struct lab_found found);
 
 /* The usual row: exact theory, the run's own parameters. */
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,

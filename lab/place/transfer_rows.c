@@ -70,7 +70,8 @@ void lab_transfer_emit(struct lab_run *run, const struct lab_param *changes,
 static const struct lab_flag tensor_flags[] = {
     LAB_FLAG_INTEGER("b", NAN, 0, INFINITY, "batch"),
     LAB_FLAG_INTEGER("h", NAN, 0, INFINITY, "query head"),
-    LAB_FLAG_CHOICE("format", "all", "all|int8|fp8|bf16", "what keys are rounded to"),
+    LAB_FLAG_CHOICE("format", "all", LAB_4("all", "int8", "fp8", "bf16"),
+                    "what keys are rounded to"),
 };
 
 const struct lab_experiment lab_transfer_tensors = {

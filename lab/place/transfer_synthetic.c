@@ -10,14 +10,15 @@
 enum { ROWS = 16 };
 
 static const struct lab_flag synthetic_flags[] = {
-    LAB_FLAG_CHOICE("head", "diffuse", "diffuse|condensed|copy|average",
+    LAB_FLAG_CHOICE("head", "diffuse", LAB_4("diffuse", "condensed", "copy", "average"),
                     "what the head does"),
     LAB_FLAG_REAL("S", NAN, 0, 100,
                   "spread of the scores of keys that are not wanted; not given, 1, "
                   "2 sqrt(2 ln n), 1.5 and 2 for the four heads"),
     LAB_FLAG_INTEGER("n", 256, 2, 65536, "keys"),
     LAB_FLAG_INTEGER("d", 64, 1, 1024, "entries of a key, and of a value"),
-    LAB_FLAG_CHOICE("format", "all", "all|int8|fp8|bf16", "what keys are rounded to"),
+    LAB_FLAG_CHOICE("format", "all", LAB_4("all", "int8", "fp8", "bf16"),
+                    "what keys are rounded to"),
 };
 
 /* Of one trial: |c|^2, and then of each format. */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner: an experiment as a table of quantities, the theory of them at a point, a
+ * measurement of them, and sweeps over a flag.
+ */
+#ifndef LAB_RUNNER_H
+#define LAB_RUNNER_H
+
+#include "lab/experiments/experiment.h"
+#include "lab/setups/scene.h"
+
+/* A quantity: a row, and in a Monte Carlo experiment the value of the trials behind it.
+ */
+struct lab_observable {
+    const char *quantity;
+    int value;
+    enum lab_estimator how;
+    double most; /* the value lies within [0, most] */
+};
+
+struct lab_effort {
+    uint64_t stream; /* of random numbers */
+    int64_t trials;
+    struct lab_moments *moments;     /* [values] of the model; NULL: not wanted */
+    struct lab_histogram *histogram; /* of value 0; NULL: not wanted */
+};
+
+struct lab_model {
+    const struct lab_observable *rows;
+    int count; /* at most LAB_QUANTITIES_MAX */
+    /* theory[row] at a point; NaN where no exact form is known. */
+    void (*theory)(const struct lab_run *run, const struct lab_point *at, double *theory);
+
+    /* Monte Carlo: `scene` with `observe`, whose arg is the point, or `sample`. */
+    int values;
+    struct lab_scene (*scene)(const struct lab_point *at);
+    lab_observe observe;
+    int (*sample)(struct lab_run *run, const struct lab_point *at,
+                  const struct lab_effort *effort, struct lab_moments *moments);
+    /* Changes what is not the estimate of its observable; NULL: everything is. */
+    void (*finish)(const struct lab_point *at, const struct lab_moments *moments,
+                   struct lab_found *found);
+
+    /* Without chance: sets found[row], whose theory is there. */
+    int (*measure)(struct lab_run *run, const struct lab_point *at,
+                   struct lab_found *found);
+};
+/* The fields of a model that name its table of rows. */
+#define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+
+/* found[row] at a point.  0, or -1 after lab_fail(). */
+int lab_measure_at(struct lab_run *run, const struct lab_model *model,
+                   const struct lab_point *at, const struct lab_effort *effort,
+                   struct lab_found *found);
+/* Emits them but for the absent ones. */
+void lab_emit_all(struct lab_run *run, const struct lab_model *model,
+                  const struct lab_point *at, const struct lab_found *found);
+/* Both; `found` NULL: not wanted. */
+int lab_rows_at(struct lab_run *run, const struct lab_model *model,
+                const struct lab_point *at, const struct lab_effort *effort,
+                struct lab_found *found);
+
+/* Values of the flag at which theory is drawn. */
+struct lab_line {
+    double from, to;
+    int steps;
+    enum { LAB_EVENLY, LAB_BY_FACTORS, LAB_WHOLE /* factors, rounded down */ } spacing;
+};
+double lab_line_at(const struct lab_line *line, int x);
+
+/*
+ * A sweep over one flag: theory at the values of `line`, measurements at `steps`, of
+ * which step x has the stream `stream + x`.
+ */
+struct lab_sweep {
+    int flag;
+    struct lab_line line;
+    const double *steps;
+    int count;
+    uint64_t stream;
+    int64_t trials;
+    int only_drawn; /* 1: rows of the quantities drawn, in that order; 0: all rows */
+    const struct lab_found *own; /* of the run's own point; NULL: it is measured anew */
+};
+#define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
+
+/* A row of the model, and the curve that shows it. */
+struct lab_drawn {
+    int row;
+    struct lab_curve curve;
+};
+
+/* The other flags as in `at`.  Ends early when the session is cancelled. */
+int lab_sweep(struct lab_run *run, const struct lab_model *model,
+              const struct lab_sweep *sweep, struct lab_point at,
+              const struct lab_drawn *drawn, int count);
+
+#endif

@@ -83,18 +83,13 @@ static attend_theory_law law_of(const struct lab_point *p)
     return (attend_theory_law){NAN, NAN, -INFINITY};
 }
 
-static void theory_of(const struct lab_run *run, const struct lab_point *p,
+static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
                       double *theory)
 {
+    const attend_theory_output head = lab_scene_theory(scene, 0);
     const attend_theory_law law = law_of(p);
-    attend_theory_scene scene = attend_theory_scene_exercise(p->at[N], p->at[SIGMA2], 0);
     double modes[2];
 
-    (void)run;
-    scene.tau = p->at[TAU];
-    scene.alpha = p->at[ALPHA];
-    const attend_theory_output head =
-        attend_theory_head(&scene, (attend_theory_query){.a = p->at[C], .b = p->at[C]});
     theory[MEAN_W] = head.mean[ATTEND_THEORY_A];
     theory[VAR_W] = head.variance[ATTEND_THEORY_A];
     for (int row = MEAN_ABS_DEV; row <= MEAN_ERROR; row++)
@@ -203,18 +198,18 @@ static double count_modes(const struct lab_moments *logit)
     return count;
 }
 
-static void finish(const struct lab_point *p, const struct lab_moments *moments,
-                   struct lab_found *found)
+static void finish(const struct lab_point *p, struct lab_sample *sample)
 {
-    const double mean_abs = found[MEAN_ABS_DEV].theory;
+    const struct lab_moments *const logit = &sample->moments[LOGIT];
+    const double mean_abs = sample->found[MEAN_ABS_DEV].theory;
     /* The most that |c - (v_a + v_b)/2| can be: of two keys c lies between the values. */
     const double most = p->at[N] > 2 ? sqrt(LAB_PAIR_ERROR_MAX) : value_distance / 2;
-    const double modes = moments[LOGIT].count > 0 ? count_modes(&moments[LOGIT]) : NAN;
 
-    found[MODES] = lab_sure(found[MODES].theory, modes);
-    found[MEAN_ERROR] =
-        lab_exact(mean_error(p, mean_abs), lab_estimate_distance(&moments[ERROR], most));
-    found[MEAN_ERROR].is_absent = isnan(mean_abs);
+    sample->found[MODES] = lab_sure(sample->found[MODES].theory,
+                                    logit->count > 0 ? count_modes(logit) : NAN);
+    sample->found[MEAN_ERROR] = lab_exact(
+        mean_error(p, mean_abs), lab_estimate_distance(&sample->moments[ERROR], most));
+    sample->found[MEAN_ERROR].is_absent = isnan(mean_abs);
 }
 
 static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
@@ -274,7 +269,8 @@ static void describe(struct lab_run *run, struct lab_figure *figure, int row)
     double theory[MEAN_ERROR + 1];
 
     p.at[C] = scales[0];
-    theory_of(run, &p, theory);
+    const struct lab_scene scene = scene_of(&p);
+    theory_of(&p, &scene, theory);
     const double mean_abs = theory[MEAN_ABS_DEV];
     if (row == VAR_W && p.at[ALPHA] + p.at[SIGMA2] > 0)
         lab_figure_describe(figure, LAB_LOG_X,
@@ -299,7 +295,7 @@ static void describe(struct lab_run *run, struct lab_figure *figure, int row)
                             "Weight that leaks to the others is no copy.");
 }
 
-static int sweep(struct lab_run *run, const struct lab_found *found)
+static int sweep(struct lab_run *run, const struct lab_sample *sample)
 {
     const struct lab_sweep over_C = {.flag = C,
                                      .line = {0.5, 50, 120, LAB_BY_FACTORS},
@@ -307,7 +303,7 @@ static int sweep(struct lab_run *run, const struct lab_found *found)
                                      .stream = 2,
                                      .trials =
                                          run->trials > 16000 ? run->trials / 16 : 1000,
-                                     .own = found};
+                                     .own = sample};
     const struct lab_point own = lab_own(run);
     struct lab_drawn drawn[FIGURES];
 
@@ -336,21 +332,19 @@ static int sweep(struct lab_run *run, const struct lab_found *found)
 static int perform(struct lab_run *run)
 {
     struct lab_histogram histogram = {.lo = 0, .hi = 1};
-    struct lab_moments moments[VALUES];
-    const struct lab_effort own = {0, run->trials, moments, &histogram};
-    struct lab_found found[LAB_QUANTITIES_MAX];
+    struct lab_sample sample = {.histogram = &histogram}, still = {.histogram = NULL};
+    const struct lab_moments *const moments = sample.moments;
 
     if (lab_settle_d(run))
         return -1;
     struct lab_point p = lab_own(run);
     const attend_theory_law law = law_of(&p);
-    if (lab_rows_at(run, &model, &p, &own, found))
+    if (lab_rows_at(run, &model, &p, 0, run->trials, &sample))
         return -1;
     if (moments[OFF_SEGMENT].count > 0)
         lab_emit(run, "off_segment", &p, lab_zero(moments[OFF_SEGMENT].mean, 1e-14));
     p.at[SIGMA2] = 0;
-    if (lab_rows_at(run, &part_i, &p, &(struct lab_effort){1, run->trials, NULL, NULL},
-                    NULL))
+    if (lab_rows_at(run, &part_i, &p, 1, run->trials, &still))
         return -1;
     lab_conclude(
         run,
@@ -360,7 +354,7 @@ static int perform(struct lab_run *run)
         p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LEAK].mean,
         lab_moments_variance(&moments[WEIGHT]), law.sd > 0 ? "; w is logit-normal" : "");
     draw_histogram(run, &law, moments, &histogram);
-    return run->sweeps ? sweep(run, found) : 0;
+    return run->sweeps ? sweep(run, &sample) : 0;
 }
 
 const struct lab_experiment lab_experiment_magnitude = {

@@ -7,64 +7,77 @@
 
 /* ---- a point --------------------------------------------------------------- */
 
-static int sample(struct lab_run *run, const struct lab_model *model,
-                  const struct lab_point *at, const struct lab_effort *effort,
-                  struct lab_moments *moments)
+static void theory_of(const struct lab_model *model, const struct lab_point *at,
+                      double *theory)
 {
-    struct lab_histogram *const histograms[LAB_TRIAL_VALUES_MAX] = {effort->histogram};
+    const struct lab_scene scene =
+        model->scene ? model->scene(at) : (struct lab_scene){0};
 
-    if (model->sample)
-        return model->sample(run, at, effort, moments);
+    model->theory(at, model->scene ? &scene : NULL, theory);
+}
+
+static int perform_trials(struct lab_run *run, const struct lab_model *model,
+                          const struct lab_point *at, uint64_t stream, int64_t trials,
+                          struct lab_sample *sample)
+{
+    struct lab_histogram *const histograms[LAB_TRIAL_VALUES_MAX] = {sample->histogram};
+
+    if (model->trials)
+        return model->trials(run, at, stream, trials, sample->moments);
     const struct lab_scene scene = model->scene(at);
-    return lab_scene_measure(&run->session, &scene, effort->stream, effort->trials,
-                             model->observe, (void *)(uintptr_t)at, model->values,
-                             moments, effort->histogram ? histograms : NULL);
+    return lab_scene_measure(&run->session, &scene, stream, trials, model->observe,
+                             (void *)(uintptr_t)at, model->values, sample->moments,
+                             sample->histogram ? histograms : NULL);
 }
 
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_point *at, const struct lab_effort *effort,
-                   struct lab_found *found)
+                   const struct lab_point *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample)
 {
+    struct lab_found *const found = sample->found;
     double theory[LAB_QUANTITIES_MAX];
-    struct lab_moments own[LAB_TRIAL_VALUES_MAX];
-    struct lab_moments *const moments = effort->moments ? effort->moments : own;
 
     assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
-    model->theory(run, at, theory);
+    theory_of(model, at, theory);
     for (int r = 0; r < model->count; r++)
-        found[r] = (struct lab_found){.theory = theory[r], .measured = NAN};
+        found[r] = lab_sure(theory[r], NAN);
     if (model->measure)
         return model->measure(run, at, found);
-    if (sample(run, model, at, effort, moments))
+    if (perform_trials(run, model, at, stream, trials, sample))
         return -1;
-    for (int r = 0; r < model->count; r++)
-        found[r] = lab_exact(theory[r], lab_estimate_by(model->rows[r].how,
-                                                        &moments[model->rows[r].value],
-                                                        model->rows[r].most));
+    for (int r = 0; r < model->count; r++) {
+        const struct lab_observable *const row = &model->rows[r];
+        found[r] =
+            lab_exact(theory[r],
+                      lab_estimate_by(row->how, &sample->moments[row->value], row->most));
+    }
     if (model->finish)
-        model->finish(at, moments, found);
+        model->finish(at, sample);
     return 0;
 }
 
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
-                  const struct lab_point *at, const struct lab_found *found)
+                  const struct lab_point *at, const struct lab_sample *sample)
 {
     for (int r = 0; r < model->count; r++)
-        if (!found[r].is_absent)
-            lab_emit(run, model->rows[r].quantity, at, found[r]);
+        if (!sample->found[r].is_absent)
+            lab_emit(run, model->rows[r].quantity, at, sample->found[r]);
+}
+
+/* Cancelled before the first trial. */
+static int is_empty(const struct lab_run *run, const struct lab_sample *sample)
+{
+    return lab_stopped(&run->session) && isnan(sample->found[0].measured);
 }
 
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
-                const struct lab_point *at, const struct lab_effort *effort,
-                struct lab_found *found)
+                const struct lab_point *at, uint64_t stream, int64_t trials,
+                struct lab_sample *sample)
 {
-    struct lab_found own[LAB_QUANTITIES_MAX];
-
-    found = found ? found : own;
-    if (lab_measure_at(run, model, at, effort, found))
+    if (lab_measure_at(run, model, at, stream, trials, sample))
         return -1;
-    if (!lab_stopped(&run->session) || !isnan(found[0].measured))
-        lab_emit_all(run, model, at, found);
+    if (!is_empty(run, sample))
+        lab_emit_all(run, model, at, sample);
     return 0;
 }
 
@@ -81,9 +94,8 @@ double lab_line_at(const struct lab_line *line, int x)
     return line->spacing == LAB_WHOLE ? floor(value * (1 + 1e-12)) : value;
 }
 
-static void draw_lines(struct lab_run *run, const struct lab_model *model,
-                       const struct lab_sweep *sweep, struct lab_point at,
-                       const struct lab_drawn *drawn, int count)
+static void draw_lines(const struct lab_model *model, const struct lab_sweep *sweep,
+                       struct lab_point at, const struct lab_drawn *drawn, int count)
 {
     double theory[LAB_QUANTITIES_MAX];
     int is_drawn = 0;
@@ -93,7 +105,7 @@ static void draw_lines(struct lab_run *run, const struct lab_model *model,
     for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
         double *const value = &at.at[sweep->flag];
         *value = lab_line_at(&sweep->line, x);
-        model->theory(run, &at, theory);
+        theory_of(model, &at, theory);
         for (int c = 0; c < count; c++)
             lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
     }
@@ -114,23 +126,25 @@ static int step(struct lab_run *run, const struct lab_model *model,
                 const struct lab_sweep *sweep, int x, const struct lab_point *at,
                 const struct lab_drawn *drawn, int count)
 {
-    const struct lab_effort effort = {.stream = sweep->stream + (uint64_t)x,
-                                      .trials = sweep->trials};
-    struct lab_found new[LAB_QUANTITIES_MAX];
+    const uint64_t stride = sweep->stride ? sweep->stride : 1;
+    struct lab_sample new = {.histogram = NULL};
     const int is_known = sweep->own && is_own(run, at);
-    const struct lab_found *const found = is_known ? sweep->own : new;
+    const struct lab_sample *const sample = is_known ? sweep->own : &new;
 
-    if (!is_known && lab_measure_at(run, model, at, &effort, new))
+    if (!is_known && lab_measure_at(run, model, at, sweep->stream + (uint64_t)x * stride,
+                                    sweep->trials, &new))
         return -1;
-    if (lab_stopped(&run->session) && isnan(found[0].measured))
+    if (is_empty(run, sample))
         return 1;
-    for (int c = 0; c < count && sweep->only_drawn && !is_known; c++)
-        lab_emit(run, model->rows[drawn[c].row].quantity, at, found[drawn[c].row]);
     if (!sweep->only_drawn && !is_known)
-        lab_emit_all(run, model, at, found);
-    for (int c = 0; c < count; c++)
-        lab_series_point(drawn[c].curve.measured, at->at[sweep->flag],
-                         found[drawn[c].row].measured, found[drawn[c].row].se);
+        lab_emit_all(run, model, at, sample);
+    for (int c = 0; c < count; c++) {
+        const struct lab_found *const found = &sample->found[drawn[c].row];
+        if (sweep->only_drawn && !is_known)
+            lab_emit(run, model->rows[drawn[c].row].quantity, at, *found);
+        lab_series_point(drawn[c].curve.measured, at->at[sweep->flag], found->measured,
+                         found->se);
+    }
     return 0;
 }
 
@@ -140,7 +154,7 @@ int lab_sweep(struct lab_run *run, const struct lab_model *model,
 {
     int ended = 0;
 
-    draw_lines(run, model, sweep, at, drawn, count);
+    draw_lines(model, sweep, at, drawn, count);
     for (int x = 0; x < sweep->count && !ended && !lab_stopped(&run->session); x++) {
         at.at[sweep->flag] = sweep->steps[x];
         ended = step(run, model, sweep, x, &at, drawn, count);

@@ -18,28 +18,31 @@ struct lab_observable {
     double most; /* the value lies within [0, most] */
 };
 
-struct lab_effort {
-    uint64_t stream; /* of random numbers */
-    int64_t trials;
-    struct lab_moments *moments;     /* [values] of the model; NULL: not wanted */
-    struct lab_histogram *histogram; /* of value 0; NULL: not wanted */
+/* What was measured at a point. */
+struct lab_sample {
+    struct lab_found found[LAB_QUANTITIES_MAX];       /* by row */
+    struct lab_moments moments[LAB_TRIAL_VALUES_MAX]; /* of the values of the trials */
+    struct lab_histogram *histogram;                  /* of value 0; NULL: not wanted */
 };
 
 struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
-    /* theory[row] at a point; NaN where no exact form is known. */
-    void (*theory)(const struct lab_run *run, const struct lab_point *at, double *theory);
+    /*
+     * theory[row] at a point, NaN where no exact form is known; scene: that of the
+     * point, NULL where the model has none.
+     */
+    void (*theory)(const struct lab_point *at, const struct lab_scene *scene,
+                   double *theory);
 
-    /* Monte Carlo: `scene` with `observe`, whose arg is the point, or `sample`. */
+    /* Monte Carlo: `scene` with `observe`, whose arg is the point, or `trials`. */
     int values;
     struct lab_scene (*scene)(const struct lab_point *at);
     lab_observe observe;
-    int (*sample)(struct lab_run *run, const struct lab_point *at,
-                  const struct lab_effort *effort, struct lab_moments *moments);
+    int (*trials)(struct lab_run *run, const struct lab_point *at, uint64_t stream,
+                  int64_t trials, struct lab_moments *moments);
     /* Changes what is not the estimate of its observable; NULL: everything is. */
-    void (*finish)(const struct lab_point *at, const struct lab_moments *moments,
-                   struct lab_found *found);
+    void (*finish)(const struct lab_point *at, struct lab_sample *sample);
 
     /* Without chance: sets found[row], whose theory is there. */
     int (*measure)(struct lab_run *run, const struct lab_point *at,
@@ -48,17 +51,17 @@ struct lab_model {
 /* The fields of a model that name its table of rows. */
 #define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 
-/* found[row] at a point.  0, or -1 after lab_fail(). */
+/* Measures a point into the sample.  0, or -1 after lab_fail(). */
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_point *at, const struct lab_effort *effort,
-                   struct lab_found *found);
-/* Emits them but for the absent ones. */
+                   const struct lab_point *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample);
+/* Emits every row that is not absent. */
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
-                  const struct lab_point *at, const struct lab_found *found);
-/* Both; `found` NULL: not wanted. */
+                  const struct lab_point *at, const struct lab_sample *sample);
+/* Both. */
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
-                const struct lab_point *at, const struct lab_effort *effort,
-                struct lab_found *found);
+                const struct lab_point *at, uint64_t stream, int64_t trials,
+                struct lab_sample *sample);
 
 /* Values of the flag at which theory is drawn. */
 struct lab_line {
@@ -70,17 +73,17 @@ double lab_line_at(const struct lab_line *line, int x);
 
 /*
  * A sweep over one flag: theory at the values of `line`, measurements at `steps`, of
- * which step x has the stream `stream + x`.
+ * which step x has the stream `stream + x * stride`.
  */
 struct lab_sweep {
     int flag;
     struct lab_line line;
     const double *steps;
     int count;
-    uint64_t stream;
+    uint64_t stream, stride; /* a stride of 0 is 1 */
     int64_t trials;
     int only_drawn; /* 1: rows of the quantities drawn, in that order; 0: all rows */
-    const struct lab_found *own; /* of the run's own point; NULL: it is measured anew */
+    const struct lab_sample *own; /* of the run's own point; NULL: it is measured anew */
 };
 #define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
 

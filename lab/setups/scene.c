@@ -21,6 +21,39 @@ void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *q
     }
 }
 
+attend_theory_scene lab_scene_law(const struct lab_scene *scene, int positive)
+{
+    attend_theory_scene law = attend_theory_scene_exercise((double)scene->n, 0, positive);
+
+    law.tau = scene->tau;
+    law.alpha = scene->alpha;
+    law.softcap = scene->softcap;
+    for (int kind = 0; kind < (int)scene->noisy; kind++)
+        law.sigma2[kind] = scene->sigma2;
+    return law;
+}
+
+attend_theory_query lab_scene_query(const struct lab_scene *scene, int head)
+{
+    return (attend_theory_query){.a = scene->query[head][0],
+                                 .b = scene->query[head][1],
+                                 .rest = scene->rest_query[head]};
+}
+
+attend_theory_output lab_scene_theory(const struct lab_scene *scene, int positive)
+{
+    const attend_theory_scene law = lab_scene_law(scene, positive);
+    attend_theory_query query[LAB_HEADS_MAX];
+    const int heads = scene->averaged > 0 ? scene->averaged : scene->heads;
+
+    for (int h = 0; h < heads; h++)
+        query[h] = lab_scene_query(scene, h);
+    if (scene->unit_keys)
+        return attend_theory_unit_keys(&law, query[0]);
+    return heads == 1 ? attend_theory_head(&law, query[0])
+                      : attend_theory_heads(&law, query, heads);
+}
+
 struct measurement {
     struct lab_plan plan;
     struct lab_histogram *const *histograms;

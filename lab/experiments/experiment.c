@@ -117,7 +117,7 @@ void lab_set(struct lab_run *run, const char *name, double number)
 
 struct lab_point lab_own(const struct lab_run *run)
 {
-    struct lab_point own;
+    struct lab_point own = {.with = NULL};
 
     memcpy(own.at, run->numbers, sizeof own.at);
     return own;

@@ -84,6 +84,7 @@ enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
  */
 struct lab_point {
     double at[LAB_PARAMS_MAX];
+    const void *with; /* what else the experiment needs at every point; NULL: nothing */
 };
 
 struct lab_row {

@@ -4,8 +4,7 @@
 #ifndef LAB_EXPERIMENT_PARTS_H
 #define LAB_EXPERIMENT_PARTS_H
 
-#include "lab/experiments/experiment.h"
-#include "lab/setups/two_heads.h"
+#include "lab/experiments/runner.h"
 
 /*
  * copy: where floating point makes a copy exact.  Rows of the gaps at which a weight of
@@ -16,10 +15,10 @@ int lab_copy_floats_rows(struct lab_run *run, int64_t n);
 int lab_copy_floats_figure(struct lab_run *run, int64_t n);
 
 /*
- * heads: the figure of outputs c in the plane of v_a and v_b, of one head and of the two
- * on the same keys, if plots are wanted.
+ * heads: the figure of outputs c in the plane of v_a and v_b, of one head, the scene's
+ * last, and of the others on the same keys, if plots are wanted.
  */
-int lab_output_cloud(struct lab_run *run, const struct lab_two_heads *setup);
+int lab_output_cloud(struct lab_run *run, const struct lab_scene *scene);
 
 /*
  * how-many-heads: heads that share d dimensions.  Each sees n keys as random unit vectors

@@ -23,7 +23,7 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
     struct lab_histogram *const histograms[LAB_TRIAL_VALUES_MAX] = {sample->histogram};
 
     if (model->trials)
-        return model->trials(run, at, stream, trials, sample->moments);
+        return model->trials(run, at, stream, trials, sample);
     const struct lab_scene scene = model->scene(at);
     return lab_scene_measure(&run->session, &scene, stream, trials, model->observe,
                              (void *)(uintptr_t)at, model->values, sample->moments,
@@ -59,9 +59,13 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
                   const struct lab_point *at, const struct lab_sample *sample)
 {
-    for (int r = 0; r < model->count; r++)
-        if (!sample->found[r].is_absent)
-            lab_emit(run, model->rows[r].quantity, at, sample->found[r]);
+    for (int r = 0; r < model->count; r++) {
+        struct lab_found found = sample->found[r];
+        if (model->rounding > 0 && !(found.se > model->rounding) && !found.rare)
+            found.se = 0;
+        if (!found.is_absent)
+            lab_emit(run, model->rows[r].quantity, at, found);
+    }
 }
 
 /* Cancelled before the first trial. */
@@ -85,13 +89,14 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
 
 double lab_line_at(const struct lab_line *line, int x)
 {
-    const double along = (double)x / line->steps;
+    const double even = line->from + (line->to - line->from) * x / line->steps;
+    double value = even;
 
-    if (line->spacing == LAB_EVENLY)
-        return line->from + (line->to - line->from) * x / line->steps;
-    const double value = line->from * pow(line->to / line->from, along);
-    /* A whole number that pow() gives a rounding error less stays one. */
-    return line->spacing == LAB_WHOLE ? floor(value * (1 + 1e-12)) : value;
+    if (line->spacing == LAB_BY_FACTORS)
+        value = line->from * pow(line->to / line->from, (double)x / line->steps);
+    else if (line->spacing == LAB_BY_POWERS)
+        value = pow(10, even);
+    return line->is_whole ? floor(value) : value;
 }
 
 static void draw_lines(const struct lab_model *model, const struct lab_sweep *sweep,

@@ -40,9 +40,11 @@ struct lab_model {
     struct lab_scene (*scene)(const struct lab_point *at);
     lab_observe observe;
     int (*trials)(struct lab_run *run, const struct lab_point *at, uint64_t stream,
-                  int64_t trials, struct lab_moments *moments);
+                  int64_t trials, struct lab_sample *sample);
     /* Changes what is not the estimate of its observable; NULL: everything is. */
     void (*finish)(const struct lab_point *at, struct lab_sample *sample);
+    /* Scatter up to this is rounding, not chance: the row counts as sure. */
+    double rounding;
 
     /* Without chance: sets found[row], whose theory is there. */
     int (*measure)(struct lab_run *run, const struct lab_point *at,
@@ -65,9 +67,10 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
 
 /* Values of the flag at which theory is drawn. */
 struct lab_line {
-    double from, to;
+    double from, to; /* LAB_BY_POWERS: exponents of ten */
     int steps;
-    enum { LAB_EVENLY, LAB_BY_FACTORS, LAB_WHOLE /* factors, rounded down */ } spacing;
+    enum { LAB_EVENLY, LAB_BY_FACTORS, LAB_BY_POWERS } spacing;
+    int is_whole; /* 1: rounded down */
 };
 double lab_line_at(const struct lab_line *line, int x);
 

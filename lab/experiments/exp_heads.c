@@ -477,7 +477,7 @@ static int sweep(struct lab_run *run, const struct lab_point *p, int64_t trials,
                  const struct lab_sample *own)
 {
     const struct lab_sweep over_C = {.flag = SCALE,
-                                     .line = {0.5, 50, 80, LAB_BY_FACTORS, 0},
+                                     .line = {0.5, 50, 80, LAB_BY_FACTORS, 0, 0},
                                      LAB_STEPS_OF(scales),
                                      .stream = 2,
                                      .trials = trials,

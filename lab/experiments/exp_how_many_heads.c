@@ -228,7 +228,7 @@ static int copies_curves(struct lab_run *run)
         for (size_t x = 0; x < sizeof heads / sizeof heads[0]; x++) {
             const struct lab_sweep over_h = {
                 .flag = HEADS,
-                .line = {1, LAB_HEADS_MAX, x ? 0 : LAB_HEADS_MAX - 1, LAB_EVENLY},
+                .line = {1, LAB_HEADS_MAX, x ? 0 : LAB_HEADS_MAX - 1, LAB_EVENLY, 0, 0},
                 .steps = &heads[x],
                 .count = 1,
                 .stream = 200 + (uint64_t)(20 * independent + (int)heads[x]),

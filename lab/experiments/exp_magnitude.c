@@ -298,7 +298,7 @@ static void describe(struct lab_run *run, struct lab_figure *figure, int row)
 static int sweep(struct lab_run *run, const struct lab_sample *sample)
 {
     const struct lab_sweep over_C = {.flag = C,
-                                     .line = {0.5, 50, 120, LAB_BY_FACTORS},
+                                     .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0},
                                      LAB_STEPS_OF(scales),
                                      .stream = 2,
                                      .trials =

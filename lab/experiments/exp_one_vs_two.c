@@ -293,7 +293,7 @@ static int curves(struct lab_run *run)
 
     for (int h = 0; h < 2; h++) {
         const struct lab_sweep over_C = {.flag = SCALE,
-                                         .line = {0.5, 100, 80, LAB_BY_FACTORS},
+                                         .line = {0.5, 100, 80, LAB_BY_FACTORS, 0, 0},
                                          LAB_STEPS_OF(scales),
                                          .stream = 21 + (uint64_t)h,
                                          .stride = 2,

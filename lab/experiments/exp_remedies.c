@@ -263,7 +263,7 @@ static int sweep_scale(struct lab_run *run)
                  "sigma2 = %g, alpha = %g, noisy: %s.%s", p.at[SIGMA2], p.at[ALPHA],
                  lab_text(run, "noisy"), end);
 
-    return curves(run, figure, SCALE, (struct lab_line){0, 2, 40, LAB_BY_POWERS, 0});
+    return curves(run, figure, SCALE, (struct lab_line){0, 2, 40, LAB_BY_POWERS, 0, 0});
 }
 
 static int sweep_alpha(struct lab_run *run)
@@ -276,7 +276,7 @@ static int sweep_alpha(struct lab_run *run)
         "normalised keys have no formula above alpha = 0.",
         lab_real(run, "C"), lab_real(run, "n"));
 
-    return curves(run, figure, ALPHA, (struct lab_line){-6, -2, 40, LAB_BY_POWERS, 0});
+    return curves(run, figure, ALPHA, (struct lab_line){-6, -2, 40, LAB_BY_POWERS, 0, 0});
 }
 
 /* Every remedy at the run's parameters, by theory where there is one. */

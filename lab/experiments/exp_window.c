@@ -277,7 +277,7 @@ static struct lab_figure *plot_curves(struct lab_run *run)
 /* The measurements are those of the map. */
 static int draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 {
-    const struct lab_sweep over_C = {.flag = C, .line = {0, 2, 24, LAB_BY_POWERS}};
+    const struct lab_sweep over_C = {.flag = C, .line = {0, 2, 24, LAB_BY_POWERS, 0, 0}};
     struct lab_figure *const figure = plot_curves(run);
     struct lab_point p = map_point(run);
 

@@ -95,7 +95,7 @@ double lab_line_at(const struct lab_line *line, int x)
     if (line->spacing == LAB_BY_FACTORS)
         value = line->from * pow(line->to / line->from, (double)x / line->steps);
     else if (line->spacing == LAB_BY_POWERS)
-        value = pow(10, even);
+        value = pow(line->base > 0 ? line->base : 10, even);
     return line->is_whole ? floor(value) : value;
 }
 

@@ -67,10 +67,11 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
 
 /* Values of the flag at which theory is drawn. */
 struct lab_line {
-    double from, to; /* LAB_BY_POWERS: exponents of ten */
+    double from, to; /* LAB_BY_POWERS: exponents of the base */
     int steps;
     enum { LAB_EVENLY, LAB_BY_FACTORS, LAB_BY_POWERS } spacing;
     int is_whole; /* 1: rounded down */
+    double base;  /* of the powers; 0: 10 */
 };
 double lab_line_at(const struct lab_line *line, int x);
 

@@ -77,8 +77,10 @@ static int find_step(struct lab_run *run, struct narrow_row *row, enum step step
 static void emit(struct lab_run *run, const char *quantity, enum lab_kind kind,
                  double theory, double measured, double allowed)
 {
-    lab_emit_at(
-        run, quantity, NULL,
+    const struct lab_point own = lab_own(run);
+
+    lab_emit(
+        run, quantity, &own,
         (struct lab_found){
             .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
 }

@@ -123,7 +123,8 @@ struct lab_point lab_own(const struct lab_run *run)
     return own;
 }
 
-static struct lab_row own_row(const struct lab_run *run, const char *quantity)
+static struct lab_row row_at(const struct lab_run *run, const char *quantity,
+                             const struct lab_point *at)
 {
     const struct lab_experiment *const experiment = run->experiment;
     struct lab_row row = {.param_count = experiment->flag_count, .quantity = quantity};
@@ -133,20 +134,13 @@ static struct lab_row own_row(const struct lab_run *run, const char *quantity)
         const int is_text = flag->type == LAB_CHOICE || flag->type == LAB_TEXT;
         row.params[f] = (struct lab_param){
             .name = flag->name,
-            .number = is_text ? 0 : run->numbers[f],
-            .text = is_text ? run->texts[f] : NULL,
+            .number = is_text ? 0 : at->at[f],
+            .text = flag->type == LAB_CHOICE ? flag->names[(int)at->at[f]]
+                    : is_text                ? run->texts[f]
+                                             : NULL,
         };
     }
     return row;
-}
-
-static struct lab_param *find_param(struct lab_row *row, const char *name)
-{
-    for (int p = 0; p < row->param_count; p++)
-        if (!strcmp(row->params[p].name, name))
-            return &row->params[p];
-    assert(0 && "a parameter of the row");
-    return &row->params[0];
 }
 
 /* NaN is a number not given. */
@@ -180,23 +174,6 @@ static int is_emitted(struct lab_run *run, const char *quantity)
     return 0;
 }
 
-static void emit(struct lab_run *run, struct lab_row *row, struct lab_found found)
-{
-    row->theory = found.theory;
-    row->measured = found.measured;
-    row->se = found.se;
-    row->allowed = found.allowed;
-    row->kind = found.kind;
-    row->rare = found.rare;
-    row->low = found.low;
-    row->high = found.high;
-    compare(run, row);
-    if (row->is_own && is_emitted(run, row->quantity))
-        return;
-    if (run->row)
-        run->row(run->session.user, row);
-}
-
 struct lab_found lab_exact(double theory, struct lab_estimate measured)
 {
     return (struct lab_found){.theory = theory,
@@ -227,29 +204,24 @@ struct lab_found lab_near(enum lab_kind kind, double theory, struct lab_estimate
     return found;
 }
 
-void lab_emit_at(struct lab_run *run, const char *quantity,
-                 const struct lab_param *changes, struct lab_found found)
-{
-    struct lab_row row = own_row(run, quantity);
-
-    for (; changes && changes->name; changes++)
-        *find_param(&row, changes->name) = *changes;
-    emit(run, &row, found);
-}
-
 void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
               struct lab_found found)
 {
-    struct lab_row row = own_row(run, quantity);
+    struct lab_row row = row_at(run, quantity, at);
 
-    for (int f = 0; f < row.param_count; f++) {
-        const struct lab_flag *const flag = &run->experiment->flags[f];
-        if (flag->type == LAB_CHOICE)
-            row.params[f].text = flag->names[(int)at->at[f]];
-        else if (flag->type != LAB_TEXT)
-            row.params[f].number = at->at[f];
-    }
-    emit(run, &row, found);
+    row.theory = found.theory;
+    row.measured = found.measured;
+    row.se = found.se;
+    row.allowed = found.allowed;
+    row.kind = found.kind;
+    row.rare = found.rare;
+    row.low = found.low;
+    row.high = found.high;
+    compare(run, &row);
+    if (row.is_own && is_emitted(run, quantity))
+        return;
+    if (run->row)
+        run->row(run->session.user, &row);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
@@ -262,7 +234,9 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
 void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
                        struct lab_estimate estimate)
 {
-    lab_emit_at(run, quantity, NULL, lab_exact(theory, estimate));
+    const struct lab_point own = lab_own(run);
+
+    lab_emit(run, quantity, &own, lab_exact(theory, estimate));
 }
 
 void lab_series_estimate(struct lab_series *series, double x,

@@ -67,7 +67,7 @@ struct lab_flag {
 
 /*
  * A flag's value as a row shows it; `text` is NULL for numbers.  `differs` from the run's
- * value is set by lab_emit_at().
+ * value is set by lab_emit().
  */
 struct lab_param {
     const char *name;
@@ -100,7 +100,7 @@ struct lab_row {
     double allowed;
     int rare; /* the sample holds few events: judged by [low, high], NaN: not at all */
     double low, high;
-    int is_own; /* no parameter differs from the run's; set by lab_emit_at() */
+    int is_own; /* no parameter differs from the run's; set by lab_emit() */
 };
 
 struct lab_run;
@@ -199,27 +199,9 @@ struct lab_found lab_near(enum lab_kind kind, double theory,
                           struct lab_estimate measured);
 
 /*
- * A row at the run's parameters but for `changes`, which end with a name of NULL; a name
- * must be a flag of the experiment, and a text must outlive the row.  A row that repeats
- * a quantity of the run's own parameters is left out.
+ * A row at a point.  A row that repeats a quantity of the run's own parameters is left
+ * out.
  */
-void lab_emit_at(struct lab_run *run, const char *quantity,
-                 const struct lab_param *changes, struct lab_found found);
-#define LAB_CHANGES(...)                                                                 \
-    (const struct lab_param[])                                                           \
-    {                                                                                    \
-        __VA_ARGS__, { NULL, 0, NULL, 0 }                                                \
-    }
-#define LAB_IS(name, number)                                                             \
-    {                                                                                    \
-        (name), (double)(number), NULL, 0                                                \
-    }
-#define LAB_IS_TEXT(name, text)                                                          \
-    {                                                                                    \
-        (name), 0, (text), 0                                                             \
-    }
-
-/* A row at a point. */
 void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
               struct lab_found found);
 

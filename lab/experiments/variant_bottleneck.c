@@ -6,6 +6,8 @@
 #include "lab/measure/forward.h"
 #include "lab/experiments/variants.h"
 
+enum { LATENTS = 1 }; /* the flag --m */
+
 /* What a map of n tokens to n outputs is worth; values are the axes. */
 struct map {
     double error; /* |I - R|^2, the sum of squares */
@@ -149,8 +151,11 @@ static double attention_error(const struct lab_variant *variant)
 static void emit_bound(struct lab_run *run, const char *quantity, double m, double theory,
                        double measured)
 {
-    lab_emit_at(
-        run, quantity, LAB_CHANGES(LAB_IS("m", m)),
+    struct lab_point p = lab_own(run);
+
+    p.at[LATENTS] = m;
+    lab_emit(
+        run, quantity, &p,
         (struct lab_found){.theory = theory, .measured = measured, .kind = LAB_BOUND});
 }
 
@@ -191,12 +196,14 @@ int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
     for (int64_t m = 1; m <= n; m += step)
         lab_series_point(series, (double)m, (double)(n - m), 0);
     series = lab_series_add(figure, LAB_POINTS, "measured, this design");
+    struct lab_point at = lab_own(run);
     for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
         struct map map;
         if (measure_map(run, variant, m, &map))
             return -1;
-        lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
-                    lab_sure(bottleneck_error(variant, m), map.error));
+        at.at[LATENTS] = (double)m;
+        lab_emit(run, "bottleneck_error", &at,
+                 lab_sure(bottleneck_error(variant, m), map.error));
         emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
         lab_series_point(series, (double)m, map.error, 0);
     }

@@ -12,6 +12,8 @@
 #include "lab/measure/trials.h"
 #include "lab/experiments/variants.h"
 
+enum { BETA = 2 }; /* the flag --beta */
+
 static attend_status weigh_alone(attend_context *ctx, const double *score, int64_t count,
                                  double bias, double *weights, double *ones,
                                  attend_error *err)
@@ -154,17 +156,19 @@ static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
 {
     static const char *const names[VALUES] = {"softmax_var_a", "softmax_var_b",
                                               "sigmoid_var_a", "sigmoid_var_b"};
+    struct lab_point p = lab_own(run);
 
+    p.at[BETA] = variant->beta;
     for (int x = 0; x < VALUES; x++) {
         if (moments[x].count == 0)
             continue;
         const struct lab_estimate variance =
             lab_estimate_variance_within(&moments[x], 0, 1);
         /* Nothing moves b's weight in sigmoid attention. */
-        lab_emit_at(run, names[x], LAB_CHANGES(LAB_IS("beta", variant->beta)),
-                    x == SIGMOID_B
-                        ? lab_zero(variance.value, 0)
-                        : lab_exact(variance_of(variant, (enum value)x), variance));
+        lab_emit(run, names[x], &p,
+                 x == SIGMOID_B
+                     ? lab_zero(variance.value, 0)
+                     : lab_exact(variance_of(variant, (enum value)x), variance));
     }
 }
 

@@ -14,6 +14,8 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("noise", 0.1, 0, INFINITY, "relative sd of the lengths of keys"),
 };
 
+enum { BATCH, HEAD };
+
 const struct lab_experiment lab_place_tensors = {
     .name = "place",
     .title = "Heads of tensors on the maps of the laboratory",
@@ -130,8 +132,11 @@ static void add_points(struct lab_place_figures *figures,
 static void emit(struct lab_run *run, const struct lab_place_sample *at,
                  const char *quantity, struct lab_found found)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("b", at->b), LAB_IS("h", at->h)),
-                found);
+    struct lab_point head = lab_own(run);
+
+    head.at[BATCH] = (double)at->b;
+    head.at[HEAD] = (double)at->h;
+    lab_emit(run, quantity, &head, found);
 }
 
 static void emit_places(struct lab_run *run, const struct lab_place_sample *at,

@@ -21,6 +21,8 @@ static const struct lab_flag synthetic_flags[] = {
                     "what keys are rounded to"),
 };
 
+enum { HEAD, SPREAD, N, D, FORMAT }; /* flags */
+
 /* Of one trial: |c|^2, and then of each format. */
 enum { MEASURED, STATISTIC, DELTA, SCORE, SCORE_MEASURED, OF_FORMAT };
 enum { OUTPUT, VALUES = 1 + OF_FORMAT * LAB_KEY_FORMATS };
@@ -114,15 +116,18 @@ static int measure(struct lab_run *run, const struct lab_synthetic *head, int64_
     return 0;
 }
 
-static void emit_head(struct lab_run *run, const struct lab_synthetic *head,
-                      const char *name, const struct lab_transfer_errors *errors)
+static void emit_head(struct lab_run *run, const struct lab_synthetic *head, int name,
+                      const struct lab_transfer_errors *errors)
 {
-    for (int f = 0; f < LAB_KEY_FORMATS; f++)
+    struct lab_point at = lab_own(run);
+
+    at.at[HEAD] = name;
+    at.at[SPREAD] = head->S;
+    for (int f = 0; f < LAB_KEY_FORMATS; f++) {
+        at.at[FORMAT] = f + 1; /* after "all" */
         if (lab_transfer_wants(run, f))
-            lab_transfer_emit(run,
-                              LAB_CHANGES(LAB_IS_TEXT("head", name), LAB_IS("S", head->S),
-                                          LAB_IS_TEXT("format", lab_key_format_name[f])),
-                              &errors[f]);
+            lab_transfer_emit(run, &at, &errors[f]);
+    }
 }
 
 static struct lab_synthetic own_head(const struct lab_run *run)
@@ -146,19 +151,18 @@ static int perform(struct lab_run *run)
     const struct lab_synthetic head = own_head(run);
     if (measure(run, &head, run->trials, errors))
         return -1;
-    emit_head(run, &head, lab_text(run, "head"), errors);
+    emit_head(run, &head, lab_choice(run, "head"), errors);
     return 0;
 }
 
-/* Copies and averages, and random heads named by the side of sqrt(2 ln n) they are on. */
-static const char *name_of(const struct lab_synthetic *head)
+/* Random heads are named by the side of sqrt(2 ln n) they are on. */
+static int name_of(const struct lab_synthetic *head)
 {
-    if (head->kind == LAB_HEAD_COPY)
-        return "copy";
-    if (head->kind == LAB_HEAD_AVERAGE)
-        return "average";
-    return head->S > attend_theory_freezing_spread((double)head->n) ? "condensed"
-                                                                    : "diffuse";
+    const double freezing = attend_theory_freezing_spread((double)head->n);
+
+    if (head->kind == LAB_HEAD_COPY || head->kind == LAB_HEAD_AVERAGE)
+        return (int)head->kind;
+    return head->S > freezing ? LAB_HEAD_CONDENSED : LAB_HEAD_DIFFUSE;
 }
 
 /* What a sweep goes through; a copy of larger S is exact but for rounding. */

@@ -64,7 +64,7 @@ static int read_weights(struct lab_run *run, struct wanted *wanted)
 }
 
 /* The run's point, with its weights. */
-static int read_point(struct lab_run *run, struct wanted *wanted, struct lab_point *p)
+static int read_point(struct lab_run *run, struct wanted *wanted, struct lab_setting *p)
 {
     if (lab_settle_d(run))
         return -1;
@@ -83,23 +83,23 @@ static int read_point(struct lab_run *run, struct wanted *wanted, struct lab_poi
     return 0;
 }
 
-static const double *weights_of(const struct lab_point *p)
+static const double *weights_of(const struct lab_setting *p)
 {
     return ((const struct wanted *)p->with)->w;
 }
 
-static int is_weighted(const struct lab_point *p)
+static int is_weighted(const struct lab_setting *p)
 {
     return ((const struct wanted *)p->with)->given;
 }
 
 /* The factor of the scores, with 1/sqrt(d) where that is wanted. */
-static double tau_of(const struct lab_point *p)
+static double tau_of(const struct lab_setting *p)
 {
     return p->at[SCALED] ? p->at[TAU] / sqrt(p->at[D]) : p->at[TAU];
 }
 
-static void coefficients(const struct lab_point *p, double *coefficient)
+static void coefficients(const struct lab_setting *p, double *coefficient)
 {
     for (int i = 0; i < (int)p->at[TARGETS]; i++)
         coefficient[i] =
@@ -115,7 +115,7 @@ static const struct lab_observable rows[] = {{.quantity = "leak"},
                                              {.quantity = "leak_pinv"}};
 enum { LEAK, BETA_NEEDED, P_FIRST, ERROR_NORM, LEAK_PINV, ROWS };
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const double n = p->at[N], m = p->at[TARGETS], eps = p->at[EPS], tau = tau_of(p);
@@ -136,7 +136,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
 /* ---- measurement ------------------------------------------------------- */
 
 static int attend_keys(struct lab_run *run, struct lab_keys *keys,
-                       const struct lab_point *p)
+                       const struct lab_setting *p)
 {
     double coefficient[WANTED_MAX];
 
@@ -144,7 +144,7 @@ static int attend_keys(struct lab_run *run, struct lab_keys *keys,
     return lab_keys_attend(&run->session, run->ctx, keys, coefficient, tau_of(p));
 }
 
-static int open_keys(struct lab_run *run, const struct lab_point *p,
+static int open_keys(struct lab_run *run, const struct lab_setting *p,
                      struct lab_keys *keys)
 {
     /* Sweeps keep d while n grows: keys then repeat. */
@@ -160,7 +160,7 @@ static int open_keys(struct lab_run *run, const struct lab_point *p,
 struct beta_search {
     struct lab_run *run;
     struct lab_keys keys;
-    struct lab_point at;
+    struct lab_setting at;
 };
 
 /* The logit of the leak, which falls as the scale grows. */
@@ -176,7 +176,7 @@ static int leak_at(void *arg, double beta, double *logit)
 }
 
 /* The query scale of this leak, found on the engine. */
-static int find_beta(struct lab_run *run, const struct lab_point *p, double *beta)
+static int find_beta(struct lab_run *run, const struct lab_setting *p, double *beta)
 {
     struct beta_search search = {.run = run, .at = *p};
 
@@ -192,7 +192,7 @@ static int find_beta(struct lab_run *run, const struct lab_point *p, double *bet
  * Random keys, independent but far from orthogonal, in 2 n dimensions: q = pinv(K) s
  * gives them the scores of orthonormal ones, and so the same leak.
  */
-static int leak_by_pinv(struct lab_run *run, const struct lab_point *p, double *leak)
+static int leak_by_pinv(struct lab_run *run, const struct lab_setting *p, double *leak)
 {
     const int64_t n = (int64_t)p->at[N], d = 2 * n, m = (int64_t)p->at[TARGETS];
     double *const key = lab_room(run, n * d + d + n);
@@ -221,7 +221,7 @@ static int leak_by_pinv(struct lab_run *run, const struct lab_point *p, double *
 
 /* ---- rows, sweeps, figures --------------------------------------------- */
 
-static int measure_keys(struct lab_run *run, const struct lab_point *p,
+static int measure_keys(struct lab_run *run, const struct lab_setting *p,
                         struct lab_found *found)
 {
     struct lab_keys keys;
@@ -237,7 +237,7 @@ static int measure_keys(struct lab_run *run, const struct lab_point *p,
     return failed;
 }
 
-static int measure_beta(struct lab_run *run, const struct lab_point *p,
+static int measure_beta(struct lab_run *run, const struct lab_setting *p,
                         struct lab_found *found)
 {
     /* Where every key is wanted nothing leaks at any scale. */
@@ -245,7 +245,7 @@ static int measure_beta(struct lab_run *run, const struct lab_point *p,
     return p->at[N] > p->at[TARGETS] && find_beta(run, p, &found[BETA_NEEDED].measured);
 }
 
-static int measure_all(struct lab_run *run, const struct lab_point *p,
+static int measure_all(struct lab_run *run, const struct lab_setting *p,
                        struct lab_found *found)
 {
     found[LEAK_PINV].is_absent = p->at[N] > PINV_MAX;
@@ -260,13 +260,13 @@ static const struct lab_model of_keys = {LAB_ROWS(rows), .theory = theory_of,
 static const struct lab_model of_beta = {LAB_ROWS(rows), .theory = theory_of,
                                          .measure = measure_beta};
 
-static int sweep_beta(struct lab_run *run, struct lab_point p)
+static int sweep_beta(struct lab_run *run, struct lab_setting p)
 {
     static const double sizes[] = {10, 1000, 100000};
     const double top = ceil(16 / tau_of(&p));
     struct lab_figure *const figure =
-        lab_plot(run, "Averaging: the weight that leaks to other keys", "β (query scale)",
-                 "leak L", LAB_LOG_Y,
+        lab_plot(run, "leak", "Averaging: the weight that leaks to other keys",
+                 "β (query scale)", "leak L", LAB_LOG_Y,
                  "q = β times the sum of the wanted keys, m = %.0f, τ = %.4g.  τβ must "
                  "exceed ln(n/m) by a margin: being large is not enough.",
                  p.at[TARGETS], tau_of(&p));
@@ -282,21 +282,21 @@ static int sweep_beta(struct lab_run *run, struct lab_point p)
         if (sizes[x] <= p.at[TARGETS])
             continue;
         p.at[N] = sizes[x];
-        const struct lab_drawn drawn = {LEAK,
-                                        lab_curve_add(figure, "n = %.0f", sizes[x])};
+        const struct lab_plotted drawn = {LEAK,
+                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
         if (lab_sweep(run, &of_keys, &over_beta, p, &drawn, 1))
             return -1;
     }
     return 0;
 }
 
-static int sweep_size(struct lab_run *run, struct lab_point p)
+static int sweep_size(struct lab_run *run, struct lab_setting p)
 {
     static const double sizes[] = {4, 10, 100, 1000, 10000, 100000};
     const double m = p.at[TARGETS], factors[] = {1, 0.125};
     struct lab_figure *const figure = lab_plot(
-        run, "Averaging: the query scale that is needed", "n (keys)", "β needed",
-        LAB_LOG_X,
+        run, "scale-needed", "Averaging: the query scale that is needed", "n (keys)",
+        "β needed", LAB_LOG_X,
         "Leak at most %g, m = %.0f.  The factor 1/√d of the scores multiplies the "
         "query scale that is needed by √d.",
         p.at[EPS], m);
@@ -309,7 +309,7 @@ static int sweep_size(struct lab_run *run, struct lab_point p)
     for (; over_n.count > 0 && *over_n.steps <= m; over_n.count--)
         over_n.steps++;
     for (int x = 0; x < 2; x++) {
-        const struct lab_drawn drawn = {
+        const struct lab_plotted drawn = {
             BETA_NEEDED, lab_curve_add(figure, "τ = %s", x ? "1/√64" : "1")};
         p.at[TAU] = factors[x];
         if (lab_sweep(run, &of_beta, &over_n, p, &drawn, 1))
@@ -319,7 +319,7 @@ static int sweep_size(struct lab_run *run, struct lab_point p)
 }
 
 /* What leaks at the run's parameters, and what scale that should not takes. */
-static void conclude(struct lab_run *run, const struct lab_point *p)
+static void conclude(struct lab_run *run, const struct lab_setting *p)
 {
     const double rest = p->at[N] - p->at[TARGETS];
     const char *const how = is_weighted(p) ? "by the weights asked for" : "equally";
@@ -345,7 +345,7 @@ static int perform(struct lab_run *run)
 {
     struct lab_sample sample = {.histogram = NULL};
     struct wanted wanted;
-    struct lab_point p;
+    struct lab_setting p;
 
     if (read_point(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
         return -1;
@@ -356,7 +356,7 @@ static int perform(struct lab_run *run)
 static int sweep(struct lab_run *run)
 {
     struct wanted wanted;
-    struct lab_point p;
+    struct lab_setting p;
 
     if (read_point(run, &wanted, &p) || sweep_beta(run, p))
         return -1;

@@ -164,8 +164,8 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     return ATTEND_OK;
 }
 
-static int perform_trials(struct lab_run *run, const struct lab_point *p, uint64_t stream,
-                          int64_t trials, struct lab_sample *sample)
+static int perform_trials(struct lab_run *run, const struct lab_setting *p,
+                          uint64_t stream, int64_t trials, struct lab_sample *sample)
 {
     const struct memory memory = {.n = (int64_t)p->at[N],
                                   .d = (int64_t)p->at[D],
@@ -180,7 +180,7 @@ static int perform_trials(struct lab_run *run, const struct lab_point *p, uint64
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const double d = p->at[D], m = p->at[TARGETS];
@@ -196,7 +196,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
     theory[MEMBER_SPREAD_PINV] = 0;
 }
 
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     const struct lab_moments *const moments = sample->moments;
     struct lab_found *const found = sample->found;
@@ -253,7 +253,7 @@ static int sweep_random(struct lab_run *run)
     static const char *const labels[3] = {"query = sum", "query by pinv",
                                           "one head per target"};
     static const int value[3] = {NAIVE, PINV, HEADS};
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double m = p.at[TARGETS], d = p.at[D];
     char queries[200] =
         "Of two unit targets the sum scores both alike, as pinv does: the "
@@ -269,7 +269,8 @@ static int sweep_random(struct lab_run *run)
                  "√((m-1)/d) = %.2f; pinv evens them out.",
                  sqrt((m - 1) / d));
     struct lab_figure *const figure = lab_plot(
-        run, "Capacity: random targets", "n (keys)", "probability of success", LAB_LOG_X,
+        run, "random-targets", "Capacity: random targets", "n (keys)",
+        "probability of success", LAB_LOG_X,
         "d = %.0f, m = %.0f.  %s One head per target never fails.", d, m, queries);
     for (int c = 0; c < 3; c++)
         series[c] = lab_series_add(figure, LAB_POINTS, "%s", labels[c]);
@@ -288,13 +289,13 @@ static int sweep_random(struct lab_run *run)
 static int sweep(struct lab_run *run)
 {
     static const double targets[] = {4, 8, 16};
-    struct lab_point p = lab_own(run);
-    struct lab_figure *const figure =
-        lab_plot(run, "Capacity: orthonormal targets among random keys", "n (keys)",
-                 "probability of success", LAB_LOG_X,
-                 "d = %.0f, q = β times the sum of m targets: no other key may beat "
-                 "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
-                 p.at[D]);
+    struct lab_setting p = lab_own(run);
+    struct lab_figure *const figure = lab_plot(
+        run, "orthonormal-targets", "Capacity: orthonormal targets among random keys",
+        "n (keys)", "probability of success", LAB_LOG_X,
+        "d = %.0f, q = β times the sum of m targets: no other key may beat "
+        "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        p.at[D]);
 
     for (int x = 0; x < 3 && 2 * targets[x] <= p.at[D]; x++) {
         /* The first size is left out where every key would be a target. */
@@ -306,8 +307,8 @@ static int sweep(struct lab_run *run)
                                          .stream = SWEEP_STREAM +
                                                    (uint64_t)(x * SIZES + skipped),
                                          .trials = run->trials / 16 + 1};
-        const struct lab_drawn drawn = {P_SUCCESS,
-                                        lab_curve_add(figure, "m = %g", targets[x])};
+        const struct lab_plotted drawn = {P_SUCCESS,
+                                          lab_curve_add(figure, "m = %g", targets[x])};
         p.at[TARGETS] = targets[x];
         if (lab_sweep(run, &swept, &over_n, p, &drawn, 1))
             return -1;
@@ -317,7 +318,7 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct lab_sample sample = {.histogram = NULL};
 
     if (p.at[TARGETS] > p.at[N])

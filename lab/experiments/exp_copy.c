@@ -28,9 +28,9 @@ static const struct lab_flag flags[] = {
 enum { N, D, BETA, TAU, NORM, COSINE, EPS, DTYPE, USED_TAU, USED_DTYPE }; /* flags */
 
 /* The run's point: what is measured has its tau and type. */
-static struct lab_point point_of(const struct lab_run *run)
+static struct lab_setting point_of(const struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[USED_TAU] = p.at[TAU];
     p.at[USED_DTYPE] = p.at[DTYPE];
@@ -43,17 +43,17 @@ static const struct lab_observable rows[] = {{.quantity = "p_top"},
                                              {.quantity = "error_norm"}};
 enum { P_TOP, ERROR_NORM };
 
-static double gap_of(const struct lab_point *p)
+static double gap_of(const struct lab_setting *p)
 {
     return p->at[USED_TAU] * p->at[BETA] * (1 - p->at[NORM] * p->at[COSINE]);
 }
 
-static double weight_of(const struct lab_point *p)
+static double weight_of(const struct lab_setting *p)
 {
     return attend_theory_copy_weight(p->at[N], gap_of(p));
 }
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     (void)scene;
@@ -62,7 +62,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
 }
 
 /* What rounding q and k to the type, and then weights to float, may change in c. */
-static double rounding_of(const struct lab_point *p)
+static double rounding_of(const struct lab_setting *p)
 {
     const attend_dtype dtype = dtypes[(int)p->at[USED_DTYPE]];
     const double input = dtype == ATTEND_BF16 ? 0x1p-9 : 0x1p-24;
@@ -72,7 +72,7 @@ static double rounding_of(const struct lab_point *p)
                                : 2 * score + input + (32 + p->at[N] / 16) * 0x1p-24;
 }
 
-static int attend_narrow(struct lab_run *run, const struct lab_point *p,
+static int attend_narrow(struct lab_run *run, const struct lab_setting *p,
                          struct lab_keys *keys)
 {
     attend_error err = {.message = "memory is short"};
@@ -90,7 +90,7 @@ static int attend_narrow(struct lab_run *run, const struct lab_point *p,
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
-static int measure(struct lab_run *run, const struct lab_point *p,
+static int measure(struct lab_run *run, const struct lab_setting *p,
                    struct lab_found *found)
 {
     const int is_narrow = p->at[USED_DTYPE] != 0;
@@ -125,7 +125,7 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
 static void emit_bound(struct lab_run *run, const char *quantity, double theory,
                        double measured, double allowed)
 {
-    const struct lab_point p = point_of(run);
+    const struct lab_setting p = point_of(run);
 
     lab_emit(run, quantity, &p,
              (struct lab_found){.theory = theory,
@@ -167,7 +167,7 @@ static int leak_at(void *arg, double gap, double *logit)
  * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
  * weight.  Distances grow evenly from gap to 2 gap + 1.
  */
-static int emit_unequal(struct lab_run *run, const struct lab_point *p, double *scores)
+static int emit_unequal(struct lab_run *run, const struct lab_setting *p, double *scores)
 {
     const int64_t n = (int64_t)p->at[N];
     const double gap = gap_of(p);
@@ -203,18 +203,18 @@ static int sweep_gap(struct lab_run *run)
     const struct lab_sweep over_beta = {
         .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
     struct lab_figure *const figure =
-        lab_plot(run, "Copying: the weight of the wanted key", "β (score gap at τ = 1)",
-                 "p_j (weight of the wanted key)", 0,
+        lab_plot(run, "weight", "Copying: the weight of the wanted key",
+                 "β (score gap at τ = 1)", "p_j (weight of the wanted key)", 0,
                  "The gap must exceed ln(n-1) by a margin: a large query is not enough.  "
                  "Lines are 1/(1 + (n-1) exp(-gap)).");
-    struct lab_point p = point_of(run);
+    struct lab_setting p = point_of(run);
 
     /* Measured at tau 1 in f64 whatever the flags; its rows show the flags. */
     p.at[USED_TAU] = p.at[NORM] = 1;
     p.at[USED_DTYPE] = p.at[COSINE] = 0;
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        const struct lab_drawn drawn = {P_TOP,
-                                        lab_curve_add(figure, "n = %.0f", sizes[x])};
+        const struct lab_plotted drawn = {P_TOP,
+                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
         p.at[N] = p.at[D] = sizes[x];
         if (lab_sweep(run, &model, &over_beta, p, &drawn, 1))
             return -1;
@@ -226,14 +226,15 @@ static int sweep_error(struct lab_run *run)
 {
     const struct lab_sweep over_beta = {
         .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
-    struct lab_point p = point_of(run);
+    struct lab_setting p = point_of(run);
     struct lab_figure *const figure = lab_plot(
-        run, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|", LAB_LOG_Y,
+        run, "distance", "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|",
+        LAB_LOG_Y,
         "n = %.0f keys.  The bound (1 - p_j) max |v_i - v_j| holds for any values; "
         "orthonormal ones %s it.",
         p.at[N], p.at[N] > 2 ? "stay below" : "of two keys reach");
-    struct lab_drawn drawn = {ERROR_NORM,
-                              {.theory = lab_series_add(figure, LAB_LINE, "theory")}};
+    struct lab_plotted drawn = {ERROR_NORM,
+                                {.theory = lab_series_add(figure, LAB_LINE, "theory")}};
     struct lab_series *const bound = lab_series_add(figure, LAB_LINE, "bound");
 
     drawn.curve.measured = lab_series_add(figure, LAB_POINTS, "measured");
@@ -252,9 +253,9 @@ static int sweep_cosine(struct lab_run *run)
     static const double cosines[] = {-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1};
     const struct lab_sweep over_cosine = {
         .flag = COSINE, .line = {-1, 1, 128, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(cosines)};
-    struct lab_point p = point_of(run);
+    struct lab_setting p = point_of(run);
     struct lab_figure *const figure = lab_plot(
-        run, "Copying: neither the cosine nor the norm decides",
+        run, "cosine", "Copying: neither the cosine nor the norm decides",
         "cosine between k_j and every other key", "p_j", 0,
         "q = β k_j, β = %g, τ = %g, n = %.0f.  Only the gap τβ(1 - norm · cosine) "
         "counts%s.",
@@ -263,8 +264,8 @@ static int sweep_cosine(struct lab_run *run)
                                    : ", and it is 0");
 
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
-        const struct lab_drawn drawn = {P_TOP,
-                                        lab_curve_add(figure, "norm %g", norms[x])};
+        const struct lab_plotted drawn = {P_TOP,
+                                          lab_curve_add(figure, "norm %g", norms[x])};
         p.at[NORM] = norms[x];
         if (lab_sweep(run, &model, &over_cosine, p, &drawn, 1))
             return -1;
@@ -281,7 +282,7 @@ static int perform(struct lab_run *run)
 
     if (lab_settle_d(run))
         return -1;
-    const struct lab_point p = point_of(run);
+    const struct lab_setting p = point_of(run);
     const double n = p.at[N], eps = p.at[EPS];
     if (lab_rows_at(run, &model, &p, 0, 0, &sample))
         return -1;

@@ -22,12 +22,12 @@ static const struct lab_observable rows[] = {
 enum { MAX_P, ENTROPY, N_EFF, ROWS };
 
 /* Logits k_i within [0, D], multiplied by tau. */
-static double tau_of(const struct lab_point *p)
+static double tau_of(const struct lab_setting *p)
 {
     return p->at[SCALED] ? log(p->at[N]) / log(p->at[N0]) : 1;
 }
 
-static int attend(struct lab_run *run, const struct lab_point *p, const double *logits,
+static int attend(struct lab_run *run, const struct lab_setting *p, const double *logits,
                   struct lab_row_stats *stats)
 {
     const double one = 1;
@@ -42,7 +42,7 @@ static int attend(struct lab_run *run, const struct lab_point *p, const double *
 }
 
 /* One spike attains the entropy floor of its centred norm. */
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const double n = p->at[N], D = tau_of(p) * p->at[RANGE];
@@ -54,7 +54,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
     theory[N_EFF] = 1 / (most * most + rest * rest / (n - 1));
 }
 
-static struct lab_found found_of(const struct lab_point *p, enum lab_kind kind,
+static struct lab_found found_of(const struct lab_setting *p, enum lab_kind kind,
                                  double theory, double measured)
 {
     return (struct lab_found){.theory = theory,
@@ -64,7 +64,7 @@ static struct lab_found found_of(const struct lab_point *p, enum lab_kind kind,
 }
 
 /* The sharpest row of that range: one key at D, the others at 0. */
-static int measure_spike(struct lab_run *run, const struct lab_point *p,
+static int measure_spike(struct lab_run *run, const struct lab_setting *p,
                          struct lab_found *found)
 {
     double *const logits = lab_room(run, (int64_t)p->at[N]);
@@ -85,7 +85,8 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
                                        .measure = measure_spike};
 
 /* Logits uniform over [0, D] with both ends taken: the largest weight of any trial. */
-static int measure_random(struct lab_run *run, const struct lab_point *p, double *largest)
+static int measure_random(struct lab_run *run, const struct lab_setting *p,
+                          double *largest)
 {
     const double warm_seconds = 0.03; /* of trials but the first, to tell the time by */
     const int64_t n = (int64_t)p->at[N];
@@ -126,26 +127,28 @@ static const double sizes[] = {10,   30,    100,   300,    1000,
                                3000, 10000, 30000, 100000, 1000000};
 
 static const struct {
-    const char *title, *y_label;
+    const char *id, *title, *y_label;
     int log_axes;
 } plots[ROWS] = {
-    {"Dispersion: the largest weight", "max p", LAB_LOG_X},
-    {"Dispersion: entropy", "H (nats)", LAB_LOG_X},
-    {"Dispersion: keys in effect", "N_eff = 1/Σp²", LAB_LOG_X | LAB_LOG_Y},
+    {"largest-weight", "Dispersion: the largest weight", "max p", LAB_LOG_X},
+    {"entropy", "Dispersion: entropy", "H (nats)", LAB_LOG_X},
+    {"keys-in-effect", "Dispersion: keys in effect", "N_eff = 1/Σp²",
+     LAB_LOG_X | LAB_LOG_Y},
 };
 
 static int sweep(struct lab_run *run)
 {
     const struct lab_sweep over_n = {
         .flag = N, .line = {1, 6, 80, LAB_BY_POWERS, 1, 0}, LAB_STEPS_OF(sizes)};
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double D = p.at[RANGE], n0 = p.at[N0], power = D / log(n0);
     struct lab_figure *figure[ROWS];
-    struct lab_drawn drawn[ROWS];
+    struct lab_plotted drawn[ROWS];
 
     for (int f = 0; f < ROWS; f++)
         figure[f] = lab_plot(
-            run, plots[f].title, "n (keys)", plots[f].y_label, plots[f].log_axes,
+            run, plots[f].id, plots[f].title, "n (keys)", plots[f].y_label,
+            plots[f].log_axes,
             "One key leads the n - 1 others by D = %g.  At a fixed range the lead drowns "
             "once n exceeds e^D = %.3g.  With a factor ln n / ln %g the others together "
             "weigh (n - 1) n^-%.3g of it, %s.",
@@ -154,7 +157,7 @@ static int sweep(struct lab_run *run)
     for (int scaled = 0; scaled < 2; scaled++) {
         p.at[SCALED] = scaled;
         for (int f = 0; f < ROWS; f++)
-            drawn[f] = (struct lab_drawn){
+            drawn[f] = (struct lab_plotted){
                 f, lab_curve_add(figure[f], scaled ? "logits × ln n" : "fixed range")};
         if (lab_sweep(run, &model, &over_n, p, drawn, ROWS))
             return -1;
@@ -164,7 +167,7 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct lab_sample sample = {.histogram = NULL};
     double largest;
 

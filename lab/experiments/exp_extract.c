@@ -201,7 +201,7 @@ static int measure(struct lab_run *run, struct setup *setup, enum method method,
 
 /* ---- rows, sweep, figure ----------------------------------------------- */
 
-static struct setup setup_of(const struct lab_point *p)
+static struct setup setup_of(const struct lab_setting *p)
 {
     return (struct setup){.d = (int64_t)p->at[D],
                           .m = (int64_t)p->at[A_COLUMNS],
@@ -229,7 +229,7 @@ static int sweep_angle(struct lab_run *run, enum method method, const char *labe
 {
     const struct lab_curve curve = lab_curve_add(figure, "%s", label);
     const int errs = method == PROJECTOR;
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     for (int angle = 1; angle <= 90; angle++)
         lab_series_point(curve.theory, angle, errs ? cos(angle * pi / 180) : 0, 0);
@@ -270,11 +270,11 @@ static void clear_others(struct setup *setup)
 /* With nothing of the other values in A, what is left is the leak. */
 static int sweep_beta(struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double n = p.at[N];
     struct lab_figure *const figure =
-        lab_plot(run, "Extraction from the average at finite scale", "β (query scale)",
-                 "|2 M c - v_a|", LAB_LOG_Y,
+        lab_plot(run, "leak", "Extraction from the average at finite scale",
+                 "β (query scale)", "|2 M c - v_a|", LAB_LOG_Y,
                  "n = %.0f, A orthogonal to all other values: the error is the leak of "
                  "the average.",
                  n);
@@ -301,8 +301,8 @@ static int sweep_beta(struct lab_run *run)
 static int sweep(struct lab_run *run)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "Extraction: what M leaves of v_b", "angle between A and B (degrees)",
-        "|2 M c - v_a| / |part of v_b near A|", 0,
+        run, "angle", "Extraction: what M leaves of v_b",
+        "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|", 0,
         "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the angle; "
         "the oblique one is right at any angle above 0.");
 
@@ -312,7 +312,7 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct setup setup = setup_of(&p);
 
     if (setup.d < setup.m + setup.p)

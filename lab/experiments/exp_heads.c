@@ -81,7 +81,7 @@ static const struct lab_observable rows[2 * ROWS] = {
     ROWS_OVER("", 0), ROWS_OVER("_given_positive", VALUES)};
 
 /* Heads 0 and 1 are the two, head 2 is the single one; a point is with its queries. */
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const double scale = p->at[SCALE];
     struct lab_scene scene = {.n = (int64_t)p->at[N],
@@ -103,7 +103,7 @@ static struct lab_scene scene_of(const struct lab_point *p)
 
 /* ---- theory -------------------------------------------------------------- */
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     (void)p;
@@ -205,8 +205,8 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
             values[VALUES + v] = NAN;
 }
 
-static int perform_trials(struct lab_run *run, const struct lab_point *p, uint64_t stream,
-                          int64_t trials, struct lab_sample *sample)
+static int perform_trials(struct lab_run *run, const struct lab_setting *p,
+                          uint64_t stream, int64_t trials, struct lab_sample *sample)
 {
     const struct lab_scene scene = scene_of(p);
     struct lab_histogram *const histograms[2 * VALUES] = {[W1] = sample->histogram};
@@ -262,7 +262,7 @@ static void set_spreads(const struct lab_moments *moments, double n,
     }
 }
 
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     const struct lab_scene scene = scene_of(p);
     const struct centres centres = centres_of(&scene);
@@ -292,7 +292,7 @@ static void observe_difference(void *arg, const struct lab_outcome *o, double *v
 }
 
 /* Of mse_one - mse_two at this scale: mean and standard error. */
-static int difference(struct lab_run *run, struct lab_point p, double scale,
+static int difference(struct lab_run *run, struct lab_setting p, double scale,
                       int64_t trials, double *mean, double *se)
 {
     struct lab_moments moments;
@@ -311,8 +311,8 @@ static int difference(struct lab_run *run, struct lab_point p, double scale,
  * The scale above which two heads have the smaller mse, found with the same keys at every
  * scale; NaN where there is none up to 64.  0, or -1 after lab_fail().
  */
-static int find_crossover(struct lab_run *run, const struct lab_point *p, int64_t trials,
-                          double *scale, double *se)
+static int find_crossover(struct lab_run *run, const struct lab_setting *p,
+                          int64_t trials, double *scale, double *se)
 {
     enum { HALVINGS = 12 };
     const double ratio = 1.25;
@@ -355,18 +355,19 @@ static int find_crossover(struct lab_run *run, const struct lab_point *p, int64_
 }
 
 /* Whether two heads do what the known crossover is about. */
-static int has_crossover(const struct lab_run *run, const struct lab_point *p)
+static int has_crossover(const struct lab_run *run, const struct lab_setting *p)
 {
     return !strcmp(lab_text(run, "queries"), "means") && p->at[ALPHA] == 0 &&
            p->at[NOISY] == 0 && p->at[N] >= 3 && p->at[SIGMA2] > 0;
 }
 
-static double crossover_of(const struct lab_point *p)
+static double crossover_of(const struct lab_setting *p)
 {
     return attend_theory_crossover_scale(p->at[N], p->at[SIGMA2], 0) / p->at[TAU];
 }
 
-static int emit_crossover(struct lab_run *run, const struct lab_point *p, int64_t trials)
+static int emit_crossover(struct lab_run *run, const struct lab_setting *p,
+                          int64_t trials)
 {
     double measured, se;
 
@@ -392,12 +393,12 @@ static double weight_cdf(const void *arg, double w)
     return attend_theory_head_cdf(&head->scene, head->query, w);
 }
 
-static void draw_histogram(struct lab_run *run, const struct lab_point *p,
+static void draw_histogram(struct lab_run *run, const struct lab_setting *p,
                            const struct lab_sample *sample)
 {
     const struct lab_scene scene = scene_of(p);
     struct lab_figure *const figure = lab_plot(
-        run, "The weight of v_a in head 1", "w1", "density", 0,
+        run, "weight-density", "The weight of v_a in head 1", "w1", "density", 0,
         "Queries %s, C = %g, n = %g. E w1 = %.3g, and head 1 loses v_a (w1 < 1/2) in "
         "%.3g%% of the samples.",
         lab_text(run, "queries"), p->at[SCALE], p->at[N], sample->found[MEAN_W1].measured,
@@ -414,16 +415,16 @@ static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 enum { CURVES = 7, FIGURES = 4 };
 
 static const struct {
-    const char *title, *y_label;
+    const char *id, *title, *y_label;
 } plots[FIGURES] = {
-    {"Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)"},
-    {"Variance of head 1's weight", "Var w1"},
-    {"Variance of the coefficient of v_a", "Var"},
-    {"Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
+    {"head-1", "Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)"},
+    {"head-1-variance", "Variance of head 1's weight", "Var w1"},
+    {"coefficient", "Variance of the coefficient of v_a", "Var"},
+    {"error", "Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
 };
 
 /* What is known of C mu_a and C mu_b without isotropic noise, in numbers of this run. */
-static void describe(struct lab_run *run, const struct lab_point *p,
+static void describe(struct lab_run *run, const struct lab_setting *p,
                      struct lab_figure *const figures[FIGURES])
 {
     const double flips = attend_theory_normal_cdf(-1 / sqrt(p->at[SIGMA2]));
@@ -473,7 +474,7 @@ static const struct {
     {MSE_TWO, 3, "two heads"},
 };
 
-static int sweep(struct lab_run *run, const struct lab_point *p, int64_t trials,
+static int sweep(struct lab_run *run, const struct lab_setting *p, int64_t trials,
                  const struct lab_sample *own)
 {
     const struct lab_sweep over_C = {.flag = SCALE,
@@ -484,11 +485,11 @@ static int sweep(struct lab_run *run, const struct lab_point *p, int64_t trials,
                                      .only_drawn = 1,
                                      .own = own};
     struct lab_figure *figures[FIGURES];
-    struct lab_drawn drawn[CURVES];
+    struct lab_plotted drawn[CURVES];
 
     for (int f = 0; f < FIGURES; f++)
-        figures[f] = lab_plot(run, plots[f].title, "C (query scale)", plots[f].y_label,
-                              LAB_LOG_X, "%s", "");
+        figures[f] = lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
+                              plots[f].y_label, LAB_LOG_X, "%s", "");
     if (run->figures)
         describe(run, p, figures);
     for (int c = 0; c < CURVES; c++) {
@@ -505,7 +506,7 @@ static int sweep(struct lab_run *run, const struct lab_point *p, int64_t trials,
 /* ---- the run ------------------------------------------------------------- */
 
 /* Which was nearer to the average, and whether the sample can tell. */
-static void conclude(struct lab_run *run, const struct lab_point *p,
+static void conclude(struct lab_run *run, const struct lab_setting *p,
                      const struct lab_found *found)
 {
     const struct lab_found one = found[MSE_ONE], two = found[MSE_TWO];
@@ -541,7 +542,7 @@ static int perform(struct lab_run *run)
                           "--queries: '%.60s': %s; allowed are means, plus-minus, "
                           "unscaled, or two sums such as 2a-b,3b",
                           lab_text(run, "queries"), why);
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     p.with = &queries;
     if (lab_rows_at(run, &model, &p, 0, run->trials, &sample) ||
         emit_crossover(run, &p, part))

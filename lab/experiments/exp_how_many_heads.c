@@ -39,12 +39,12 @@ static const struct lab_observable rows[] = {
 };
 
 /* Targets of one head, and different queries among the heads. */
-static double targets_of_head(const struct lab_point *p)
+static double targets_of_head(const struct lab_setting *p)
 {
     return p->at[GROUPS] ? p->at[TARGETS] : fmax(1, p->at[TARGETS] / p->at[HEADS]);
 }
 
-static double queries_of(const struct lab_point *p)
+static double queries_of(const struct lab_setting *p)
 {
     return p->at[TARGETS] / targets_of_head(p);
 }
@@ -55,7 +55,7 @@ static double queries_of(const struct lab_point *p)
  * query are equal on the same keys and independent on keys drawn anew.  With `positive`,
  * given that every wanted magnitude is positive.
  */
-static double mse_theory(const struct lab_point *p, int positive)
+static double mse_theory(const struct lab_setting *p, int positive)
 {
     const double n = p->at[N], m = p->at[TARGETS], scale = p->at[SCALE];
     const double own = targets_of_head(p), queries = queries_of(p);
@@ -77,7 +77,7 @@ static double mse_theory(const struct lab_point *p, int positive)
            (n - m) * (mean[1] * mean[1] + variance[1] / (queries * copies));
 }
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     (void)scene;
@@ -87,7 +87,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
-    const int m = (int)((const struct lab_point *)arg)->at[TARGETS];
+    const int m = (int)((const struct lab_setting *)arg)->at[TARGETS];
     int is_positive = 1;
 
     values[MSE] = outcome->others_squared;
@@ -99,7 +99,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     values[MSE_POSITIVE] = is_positive ? values[MSE] : NAN;
 }
 
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     struct lab_scene scene = {.n = (int64_t)p->at[N],
                               .wanted = (int)p->at[TARGETS],
@@ -117,7 +117,7 @@ static struct lab_scene scene_of(const struct lab_point *p)
 }
 
 /* An outcome has the magnitudes of one head only. */
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     sample->found[MSE_POSITIVE].is_absent = p->at[NOISE] && p->at[HEADS] > 1;
 }
@@ -127,9 +127,9 @@ static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
                                        .observe = observe, .finish = finish};
 
 /* The run's point with orthonormal keys, n dimensions, and heads of this kind. */
-static struct lab_point point_of(const struct lab_run *run, int copies, int independent)
+static struct lab_setting point_of(const struct lab_run *run, int copies, int independent)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[D] = p.at[N];
     p.at[GROUPS] = copies;
@@ -144,7 +144,7 @@ static struct lab_point point_of(const struct lab_run *run, int copies, int inde
 #define SCALE_LIMIT 1e4
 
 /* What T17 says at C -> inf: given positive magnitudes, with flips, to first order. */
-static int limits(struct lab_run *run, struct lab_point p, uint64_t stream)
+static int limits(struct lab_run *run, struct lab_setting p, uint64_t stream)
 {
     const double n = p.at[N], m = p.at[TARGETS], h = p.at[HEADS], sigma2 = p.at[SIGMA2];
     struct lab_sample sample = {.histogram = NULL};
@@ -170,10 +170,10 @@ static int limits(struct lab_run *run, struct lab_point p, uint64_t stream)
 static int split_curves(struct lab_run *run)
 {
     static const double targets[] = {2, 4, 8, 16};
-    struct lab_figure *const figure =
-        lab_plot(run, "Stratified sampling: error by number of heads", "h (heads)",
-                 "E|c - mean of m values|^2, magnitudes > 0", LAB_LOG_X, "%s", "");
-    struct lab_point p = point_of(run, 0, 0);
+    struct lab_figure *const figure = lab_plot(
+        run, "split", "Stratified sampling: error by number of heads", "h (heads)",
+        "E|c - mean of m values|^2, magnitudes > 0", LAB_LOG_X, "%s", "");
+    struct lab_setting p = point_of(run, 0, 0);
     struct lab_sample sample = {.histogram = NULL};
     const struct lab_found *const mse = &sample.found[MSE_POSITIVE];
     uint64_t stream = 100;
@@ -215,7 +215,7 @@ static int copies_curves(struct lab_run *run)
 {
     static const double heads[] = {1, 2, 4, 8, 16};
     struct lab_figure *const figure =
-        lab_plot(run, "Copies of one head help only with fresh noise",
+        lab_plot(run, "copies", "Copies of one head help only with fresh noise",
                  "h (copies of one head)", "E|c - mean of m values|^2", LAB_LOG_X,
                  "Every head asks for all m = %g targets. On the same keys copies are "
                  "equal and change nothing; if each saw keys with noise of its own, the "
@@ -223,7 +223,7 @@ static int copies_curves(struct lab_run *run)
                  lab_real(run, "m"));
 
     for (int independent = 0; independent <= 1; independent++) {
-        const struct lab_drawn drawn = {
+        const struct lab_plotted drawn = {
             MSE, lab_curve_add(figure, "%s", independent ? "independent" : "shared")};
         for (size_t x = 0; x < sizeof heads / sizeof heads[0]; x++) {
             const struct lab_sweep over_h = {
@@ -243,7 +243,7 @@ static int copies_curves(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double n = p.at[N], m = p.at[TARGETS], h = p.at[HEADS];
     const double ratio = fmax(m, h) / fmin(m, h);
     struct lab_sample sample = {.histogram = NULL};

@@ -60,7 +60,7 @@ static double chance_below(double below, double mean, double sd)
  * alpha = 0: p_a > 0.9 when its score leads ln(e^C + n - 2) by ln 9, p_b > 0.9 when
  * e^(score of a) < e^C / 9 - (n - 2), which may be negative.
  */
-static double copy_chance(const struct lab_point *p)
+static double copy_chance(const struct lab_setting *p)
 {
     const double scale = p->at[C] * p->at[TAU], sd = fabs(scale) * sqrt(p->at[SIGMA2]);
     const double others = (p->at[N] - 2) * exp(-scale);
@@ -72,7 +72,7 @@ static double copy_chance(const struct lab_point *p)
 }
 
 /* The law of p_a; sd NaN where it is not logit-normal. */
-static attend_theory_law law_of(const struct lab_point *p)
+static attend_theory_law law_of(const struct lab_setting *p)
 {
     const double scale = p->at[C] * p->at[TAU];
 
@@ -83,7 +83,7 @@ static attend_theory_law law_of(const struct lab_point *p)
     return (attend_theory_law){NAN, NAN, -INFINITY};
 }
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const attend_theory_output head = lab_scene_theory(scene, 0);
@@ -119,7 +119,7 @@ static void distance_at(void *arg, double y, double *f)
 }
 
 /* E|c - (v_a + v_b)/2| where that is known, to about 1e-12. */
-static double mean_error(const struct lab_point *p, double mean_abs)
+static double mean_error(const struct lab_setting *p, double mean_abs)
 {
     const struct attendi_theory_accuracy accuracy = {1e-13, 0};
     const attend_theory_law law = law_of(p);
@@ -139,7 +139,7 @@ static double mean_error(const struct lab_point *p, double mean_abs)
 
 /* ---- measurement ----------------------------------------------------------- */
 
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     return (struct lab_scene){.n = (int64_t)p->at[N],
                               .d = (int64_t)p->at[D],
@@ -155,7 +155,7 @@ static struct lab_scene scene_of(const struct lab_point *p)
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
-    const struct lab_point *const p = arg;
+    const struct lab_setting *const p = arg;
     const double w = outcome->weight[0][0], b = outcome->weight[0][1];
     const double n = p->at[N], others = outcome->others[0];
     const double not_w = b + others; /* 1 - w, also where w rounds to 1 */
@@ -198,7 +198,7 @@ static double count_modes(const struct lab_moments *logit)
     return count;
 }
 
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     const struct lab_moments *const logit = &sample->moments[LOGIT];
     const double mean_abs = sample->found[MEAN_ABS_DEV].theory;
@@ -232,7 +232,7 @@ static void draw_histogram(struct lab_run *run, const attend_theory_law *law,
 {
     const double copies = moments[COPY].mean;
     struct lab_figure *const figure = lab_plot(
-        run, "The weight of v_a over samples", "w = p_a", "density", 0,
+        run, "weight-density", "The weight of v_a over samples", "w = p_a", "density", 0,
         "%s: one of v_a and v_b holds more than 90%% in %.1f%% of the samples, and w "
         "lies "
         "between 0.1 and 0.9 in %.1f%%.%s",
@@ -250,21 +250,22 @@ static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 enum { FIGURES = 3 };
 static const struct {
     int row;
-    const char *title, *y_label;
+    const char *id, *title, *y_label;
     const char *form_label;
     double (*form)(double T);
 } plots[FIGURES] = {
-    {VAR_W, "Variance of the weight", "Var w", "arcsin form, n = 2",
+    {VAR_W, "variance", "Variance of the weight", "Var w", "arcsin form, n = 2",
      attend_theory_weight_variance_arcsin},
-    {MEAN_ABS_DEV, "Distance from one half", "E|w - 1/2|", "arctan form, n = 2",
-     attend_theory_weight_abs_deviation_arctan},
-    {P_COPY, "One value holds more than 90%", "P(p_a > 0.9 or p_b > 0.9)", NULL, NULL},
+    {MEAN_ABS_DEV, "deviation", "Distance from one half", "E|w - 1/2|",
+     "arctan form, n = 2", attend_theory_weight_abs_deviation_arctan},
+    {P_COPY, "copies", "One value holds more than 90%", "P(p_a > 0.9 or p_b > 0.9)", NULL,
+     NULL},
 };
 
 /* What the plot shows at these parameters. */
 static void describe(struct lab_run *run, struct lab_figure *figure, int row)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double wins = lab_pair_wins(p.at[N], p.at[ALPHA], p.at[SIGMA2]);
     double theory[MEAN_ERROR + 1];
 
@@ -304,12 +305,13 @@ static int sweep(struct lab_run *run, const struct lab_sample *sample)
                                      .trials =
                                          run->trials > 16000 ? run->trials / 16 : 1000,
                                      .own = sample};
-    const struct lab_point own = lab_own(run);
-    struct lab_drawn drawn[FIGURES];
+    const struct lab_setting own = lab_own(run);
+    struct lab_plotted drawn[FIGURES];
 
     for (int f = 0; f < FIGURES; f++) {
-        struct lab_figure *const figure = lab_plot(run, plots[f].title, "C (query scale)",
-                                                   plots[f].y_label, LAB_LOG_X, "%s", "");
+        struct lab_figure *const figure =
+            lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
+                     plots[f].y_label, LAB_LOG_X, "%s", "");
         drawn[f].row = plots[f].row;
         drawn[f].curve.theory = lab_series_add(figure, LAB_LINE, "theory");
         struct lab_series *const form =
@@ -337,7 +339,7 @@ static int perform(struct lab_run *run)
 
     if (lab_settle_d(run))
         return -1;
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const attend_theory_law law = law_of(&p);
     if (lab_rows_at(run, &model, &p, 0, run->trials, &sample))
         return -1;

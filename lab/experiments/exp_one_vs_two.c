@@ -49,7 +49,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     values[COEFF_POSITIVE] = is_positive ? a : NAN;
 }
 
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const double scale = p->at[SCALE];
     struct lab_scene scene = {.n = (int64_t)p->at[N],
@@ -68,7 +68,7 @@ static struct lab_scene scene_of(const struct lab_point *p)
     return scene;
 }
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const attend_theory_output all = lab_scene_theory(scene, 0);
@@ -93,7 +93,7 @@ static const char *const head_names[2] = {"one head", "two heads"};
 static void conclude(struct lab_run *run, const struct lab_found *one,
                      const struct lab_found *two)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     const double gap = one->measured - two->measured;
     const int is_close = !(fabs(gap) > 4 * hypot(one->se, two->se));
     char limits[120] = "";
@@ -206,7 +206,7 @@ static int last_rise(struct lab_run *run, function_of_scale f, double n, double 
 static void emit_found(struct lab_run *run, const char *quantity, double n, double theory,
                        double measured, int is_scale)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[N] = n;
     p.at[ALPHA] = 0;
@@ -244,7 +244,7 @@ static int find_scales(struct lab_run *run, double n, double sigma2)
 
 static int limits(struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double n = p.at[N], sigma2 = p.at[SIGMA2];
     const attend_theory_output limit[2] = {attend_theory_one_head_limit(sigma2, 0),
                                            attend_theory_two_heads_limit(n, sigma2, 0)};
@@ -266,7 +266,7 @@ static int limits(struct lab_run *run)
 
 static struct lab_figure *plot_curves(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     const double n = p.at[N], sigma2 = p.at[SIGMA2];
     double least;
     const double best = attend_theory_best_scale_one(n, sigma2, 0, &least);
@@ -280,7 +280,7 @@ static struct lab_figure *plot_curves(struct lab_run *run)
     if (p.at[ALPHA] <= 0 && isfinite(best))
         snprintf(says + strlen(says), sizeof says - strlen(says),
                  "  One head is best at C = %.3g, with %.3g.", best, least);
-    return lab_plot(run, "Error of one head and of two", "C (query scale)",
+    return lab_plot(run, "error", "Error of one head and of two", "C (query scale)",
                     "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
                     "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, p.at[ALPHA], says);
 }
@@ -289,7 +289,7 @@ static int curves(struct lab_run *run)
 {
     static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
     struct lab_figure *const figure = plot_curves(run);
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     for (int h = 0; h < 2; h++) {
         const struct lab_sweep over_C = {.flag = SCALE,
@@ -299,7 +299,8 @@ static int curves(struct lab_run *run)
                                          .stride = 2,
                                          .trials = run->trials / 20 + 50,
                                          .only_drawn = 1};
-        const struct lab_drawn drawn = {MSE, lab_curve_add(figure, "%s", head_names[h])};
+        const struct lab_plotted drawn = {MSE,
+                                          lab_curve_add(figure, "%s", head_names[h])};
         p.at[HEADS] = h + 1;
         if (lab_sweep(run, &models[h], &over_C, p, &drawn, 1))
             return -1;
@@ -315,7 +316,7 @@ static double map_scale(int y) { return 0.5 * pow(10, y / 6.0); }
 static int map(struct lab_run *run, int by_n)
 {
     struct lab_figure *const figure = lab_plot(
-        run,
+        run, by_n ? "wins-by-n" : "wins-by-noise",
         by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
         by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)",
         LAB_LOG_X | LAB_LOG_Y,
@@ -371,7 +372,7 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     struct lab_sample sample[2] = {{.histogram = NULL}};
 
     if (p.at[ALPHA] > 0 && p.at[N] > KEYS_DRAWN_MAX)

@@ -27,17 +27,17 @@ enum mask { NONE, CAUSAL, WINDOW };
 
 enum { TOKENS, COLUMNS, HEADS, MASK, WIDTH, UNSCALED, DTYPE, BY_COLUMNS }; /* flags */
 
-static int64_t tokens_of(const struct lab_point *p) { return (int64_t)p->at[TOKENS]; }
-static int64_t columns_of(const struct lab_point *p) { return (int64_t)p->at[COLUMNS]; }
-static int64_t heads_of(const struct lab_point *p) { return (int64_t)p->at[HEADS]; }
-static enum mask mask_of(const struct lab_point *p) { return (enum mask)p->at[MASK]; }
+static int64_t tokens_of(const struct lab_setting *p) { return (int64_t)p->at[TOKENS]; }
+static int64_t columns_of(const struct lab_setting *p) { return (int64_t)p->at[COLUMNS]; }
+static int64_t heads_of(const struct lab_setting *p) { return (int64_t)p->at[HEADS]; }
+static enum mask mask_of(const struct lab_setting *p) { return (enum mask)p->at[MASK]; }
 
-static attend_dtype dtype_of(const struct lab_point *p)
+static attend_dtype dtype_of(const struct lab_setting *p)
 {
     return p->at[DTYPE] ? ATTEND_F32 : ATTEND_F64;
 }
 
-static attend_rule rule_of(const struct lab_point *point, enum mask mask)
+static attend_rule rule_of(const struct lab_setting *point, enum mask mask)
 {
     attend_rule rule = attend_rule_default();
 
@@ -61,7 +61,7 @@ struct workspace {
     unsigned char *moved_mask;      /* (T, T) */
 };
 
-static int open_workspace(struct lab_run *run, const struct lab_point *point,
+static int open_workspace(struct lab_run *run, const struct lab_setting *point,
                           struct workspace *work)
 {
     const int64_t T = tokens_of(point), d = columns_of(point);
@@ -164,7 +164,7 @@ static int layer(struct lab_run *run, const struct workspace *work,
 }
 
 /* Tokens are moved: work->x becomes PX. */
-static int move_tokens(struct lab_run *run, const struct lab_point *point,
+static int move_tokens(struct lab_run *run, const struct lab_setting *point,
                        struct workspace *work, struct defects *defects)
 {
     const int64_t T = tokens_of(point), d = columns_of(point), count = T * d;
@@ -201,7 +201,7 @@ static int move_tokens(struct lab_run *run, const struct lab_point *point,
 }
 
 /* The mask moves with the tokens: M -> P M P^T, given as an explicit mask. */
-static int move_mask_too(struct lab_run *run, const struct lab_point *point,
+static int move_mask_too(struct lab_run *run, const struct lab_setting *point,
                          struct workspace *work, struct defects *defects)
 {
     const int64_t T = tokens_of(point), d = columns_of(point);
@@ -226,7 +226,7 @@ static int move_mask_too(struct lab_run *run, const struct lab_point *point,
 }
 
 /* What sheet 002 claims: columns of X are moved, weights are not. */
-static int move_features(struct lab_run *run, const struct lab_point *point,
+static int move_features(struct lab_run *run, const struct lab_setting *point,
                          struct workspace *work, struct defects *defects)
 {
     const int64_t T = tokens_of(point), d = columns_of(point);
@@ -241,7 +241,7 @@ static int move_features(struct lab_run *run, const struct lab_point *point,
     return 0;
 }
 
-static int measure(struct lab_run *run, const struct lab_point *point,
+static int measure(struct lab_run *run, const struct lab_setting *point,
                    struct workspace *work, struct defects *defects)
 {
     return open_workspace(run, point, work) || move_tokens(run, point, work, defects) ||
@@ -252,8 +252,8 @@ static int measure(struct lab_run *run, const struct lab_point *point,
 /* ---- rows ---------------------------------------------------------------- */
 
 /* A theory of 0: what vanishes but for rounding; NaN: there is none. */
-static void emit(struct lab_run *run, const struct lab_point *point, const char *quantity,
-                 double theory, double measured, double allowed)
+static void emit(struct lab_run *run, const struct lab_setting *point,
+                 const char *quantity, double theory, double measured, double allowed)
 {
     lab_emit(run, quantity, point,
              isnan(theory) ? lab_sure(theory, measured) : lab_zero(measured, allowed));
@@ -263,14 +263,14 @@ static void emit(struct lab_run *run, const struct lab_point *point, const char 
  * The same sums in two orders: each is within the accuracy that the engine states for
  * scores and values of size 1, here of values below 8 and scores up to max|S|.
  */
-static double rounding_of(const struct lab_point *point, const struct defects *defects)
+static double rounding_of(const struct lab_setting *point, const struct defects *defects)
 {
     const double stated = dtype_of(point) == ATTEND_F64 ? 1e-12 : 2e-6;
 
     return 2.0 * stated * 8.0 * fmax(1.0, defects->score);
 }
 
-static void emit_all(struct lab_run *run, const struct lab_point *point,
+static void emit_all(struct lab_run *run, const struct lab_setting *point,
                      const struct defects *defects)
 {
     const double allowed = rounding_of(point, defects);
@@ -291,8 +291,8 @@ static void emit_all(struct lab_run *run, const struct lab_point *point,
 }
 
 /* A point of a sweep; rows that the run's own do not hold already. */
-static int measure_swept(struct lab_run *run, const struct lab_point *own,
-                         const struct lab_point *point, struct defects *defects)
+static int measure_swept(struct lab_run *run, const struct lab_setting *own,
+                         const struct lab_setting *point, struct defects *defects)
 {
     struct workspace work;
     const int failed = measure(run, point, &work, defects);
@@ -308,10 +308,11 @@ static int measure_swept(struct lab_run *run, const struct lab_point *own,
 
 enum { SERIES = 6 };
 
-static int sweep_tokens(struct lab_run *run, const struct lab_point *at)
+static int sweep_tokens(struct lab_run *run, const struct lab_setting *at)
 {
-    struct lab_figure *const figure = lab_plot(run, "Permuting the input", "T (tokens)",
-                                               "defect", LAB_LOG_X | LAB_LOG_Y, "%s", "");
+    struct lab_figure *const figure =
+        lab_plot(run, "tokens", "Permuting the input", "T (tokens)", "defect",
+                 LAB_LOG_X | LAB_LOG_Y, "%s", "");
     double most[2] = {0, 0};
     int is_rounding = 1;
     static const char *const labels[SERIES] = {
@@ -326,7 +327,7 @@ static int sweep_tokens(struct lab_run *run, const struct lab_point *at)
          heads_of(at) * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session);
          T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
-            struct lab_point point = *at;
+            struct lab_setting point = *at;
             struct defects defects;
             point.at[TOKENS] = (double)T;
             point.at[DTYPE] = f32;
@@ -353,10 +354,10 @@ static int sweep_tokens(struct lab_run *run, const struct lab_point *at)
     return 0;
 }
 
-static int sweep_masks(struct lab_run *run, const struct lab_point *at)
+static int sweep_masks(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "What a mask does to the symmetry", "mask",
+        lab_plot(run, "masks", "What a mask does to the symmetry", "mask",
                  "max |Att(PX) - P Att(X)|", LAB_LOG_Y, "%s", "");
     double apart[3] = {NAN, NAN, NAN}, together = 0;
     struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
@@ -365,7 +366,7 @@ static int sweep_masks(struct lab_run *run, const struct lab_point *at)
 
     lab_figure_names(figure, "none|causal|window");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
-        struct lab_point point = *at;
+        struct lab_setting point = *at;
         struct defects defects;
         point.at[MASK] = m;
         if (measure_swept(run, at, &point, &defects))
@@ -389,8 +390,8 @@ static void show_weights(struct lab_run *run, const struct workspace *work,
 {
     const int T = work->tokens.t < 64 ? (int)work->tokens.t : 64;
     struct lab_figure *const figure =
-        lab_plot(run, title, "key j", "query i", 0, "Head 0%s.  %s",
-                 work->tokens.t > T ? ", the first 64 tokens" : "",
+        lab_plot(run, which ? "weights-moved" : "weights", title, "key j", "query i", 0,
+                 "Head 0%s.  %s", work->tokens.t > T ? ", the first 64 tokens" : "",
                  mask == NONE ? "Permuting the tokens permutes rows and columns of the "
                                 "weights alike: softmax(P S P^T) = P softmax(S) P^T."
                               : "The mask stays in its place while the tokens move.");
@@ -407,7 +408,7 @@ static void show_weights(struct lab_run *run, const struct workspace *work,
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point point = lab_own(run);
+    const struct lab_setting point = lab_own(run);
     struct workspace work;
     struct defects defects;
 
@@ -430,7 +431,7 @@ static int perform(struct lab_run *run)
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_point point = lab_own(run);
+    const struct lab_setting point = lab_own(run);
 
     return sweep_tokens(run, &point) || sweep_masks(run, &point);
 }

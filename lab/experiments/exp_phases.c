@@ -76,7 +76,7 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     return ATTEND_OK;
 }
 
-static struct cloud cloud_of(const struct lab_run *run, const struct lab_point *p,
+static struct cloud cloud_of(const struct lab_run *run, const struct lab_setting *p,
                              uint64_t stream)
 {
     const int64_t n = (int64_t)p->at[N], d = (int64_t)p->at[D];
@@ -90,8 +90,8 @@ static struct cloud cloud_of(const struct lab_run *run, const struct lab_point *
                           .stream = stream};
 }
 
-static int perform_trials(struct lab_run *run, const struct lab_point *p, uint64_t stream,
-                          int64_t trials, struct lab_sample *sample)
+static int perform_trials(struct lab_run *run, const struct lab_setting *p,
+                          uint64_t stream, int64_t trials, struct lab_sample *sample)
 {
     const struct cloud cloud = cloud_of(run, p, stream);
 
@@ -109,7 +109,7 @@ static const struct lab_observable rows[] = {
     {"below_floor", BELOW_FLOOR, LAB_MEAN, 0}};
 enum { H, H_LIMIT, SUM_P2, SUM_P2_LIMIT, N_EFF, N_EFF_LIMIT, FLOOR };
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const double n = p->at[N], S = p->at[SPREAD];
@@ -124,7 +124,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
     theory[FLOOR] = 0;
 }
 
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
     const struct lab_estimate sum = lab_estimate_mean(&sample->moments[SQUARES]);
@@ -145,7 +145,7 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
                                        .finish = finish};
 
 /* One spike of norm r attains the floor. */
-static int emit_spike(struct lab_run *run, const struct lab_point *p)
+static int emit_spike(struct lab_run *run, const struct lab_setting *p)
 {
     const double n = p->at[N], r = p->at[SPREAD] * sqrt(n);
     double *const score = lab_room(run, (int64_t)n);
@@ -176,11 +176,13 @@ static double sum_squares_limits(double n, double S)
 enum { FIGURES = 2 };
 static const struct {
     int row;
-    const char *title, *y_label;
+    const char *id, *title, *y_label;
     double (*limit)(double n, double S);
 } plots[FIGURES] = {
-    {H, "Random attention: entropy", "H (nats)", attend_theory_random_entropy_limit},
-    {SUM_P2, "Random attention: concentration", "Σp² = 1/N_eff", sum_squares_limits},
+    {H, "entropy", "Random attention: entropy", "H (nats)",
+     attend_theory_random_entropy_limit},
+    {SUM_P2, "concentration", "Random attention: concentration", "Σp² = 1/N_eff",
+     sum_squares_limits},
 };
 
 static int sweep_spreads(struct lab_run *run)
@@ -190,20 +192,17 @@ static int sweep_spreads(struct lab_run *run)
                                      LAB_STEPS_OF(spreads),
                                      .stream = SWEEP_STREAM,
                                      .trials = run->trials};
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     const double n = p.at[N];
-    struct lab_drawn drawn[FIGURES];
+    struct lab_plotted drawn[FIGURES];
 
     for (int f = 0; f < FIGURES; f++) {
         struct lab_figure *const figure =
-            lab_plot(run, plots[f].title, "S (spread of the logits)", plots[f].y_label, 0,
+            lab_plot(run, plots[f].id, plots[f].title, "S (spread of the logits)",
+                     plots[f].y_label, 0,
                      "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below "
-                     "and frozen "
-                     "on "
-                     "a few above S = √(2 ln n), here %.2f.  Unit entries give S = √d "
-                     "without the "
-                     "factor 1/√d, "
-                     "and S = 1 with it.",
+                     "and frozen on a few above S = √(2 ln n), here %.2f.  Unit entries "
+                     "give S = √d without the factor 1/√d, and S = 1 with it.",
                      n, attend_theory_freezing_spread(n));
         drawn[f].row = plots[f].row;
         drawn[f].curve.theory = lab_series_add(figure, LAB_LINE, "theory, exact");
@@ -218,10 +217,10 @@ static int sweep_spreads(struct lab_run *run)
 
 static int scatter(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct cloud cloud = cloud_of(run, &p, SCATTER_STREAM);
     struct lab_figure *const figure =
-        lab_plot(run, "Entropy of random rows, and its floor",
+        lab_plot(run, "floor", "Entropy of random rows, and its floor",
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
     struct lab_series *points;
@@ -262,7 +261,7 @@ static int perform(struct lab_run *run)
 
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S", lab_choice(run, "scale") ? sqrt(lab_real(run, "d")) : 1);
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample) ||
            emit_spike(run, &p);
 }

@@ -23,12 +23,12 @@ enum { POSITIONS, D, T, OFFSET }; /* flags */
 
 enum { TOKENS_MAX = 256 };
 
-static enum lab_positions kind_of(const struct lab_point *p)
+static enum lab_positions kind_of(const struct lab_setting *p)
 {
     return (enum lab_positions)p->at[POSITIONS];
 }
 
-static const char *kind_name(const struct lab_point *p)
+static const char *kind_name(const struct lab_setting *p)
 {
     static const char *const names[] = {"sinusoid", "rope", "none"};
 
@@ -36,7 +36,7 @@ static const char *kind_name(const struct lab_point *p)
 }
 
 /* A theory of 0: what vanishes but for rounding. */
-static void emit(struct lab_run *run, const struct lab_point *p, const char *quantity,
+static void emit(struct lab_run *run, const struct lab_setting *p, const char *quantity,
                  double theory, double measured, double allowed)
 {
     lab_emit(run, quantity, p,
@@ -78,7 +78,7 @@ struct symmetry {
     double shift;       /* max|Att at positions + offset - Att| */
 };
 
-static int measure_symmetry(struct lab_run *run, const struct lab_point *point,
+static int measure_symmetry(struct lab_run *run, const struct lab_setting *point,
                             struct symmetry *symmetry)
 {
     struct lab_tokens tokens = {
@@ -113,12 +113,12 @@ static int measure_symmetry(struct lab_run *run, const struct lab_point *point,
  * A score is a sum over d products of entries that an angle moves, then averaged over
  * values below 8.
  */
-static double shift_rounding(const struct lab_point *point)
+static double shift_rounding(const struct lab_setting *point)
 {
     return 64.0 * point->at[D] * angle_error(point->at[T] + point->at[OFFSET]);
 }
 
-static void emit_shift(struct lab_run *run, const struct lab_point *point,
+static void emit_shift(struct lab_run *run, const struct lab_setting *point,
                        const struct symmetry *symmetry)
 {
     emit(run, point, "shift_defect", kind_of(point) == LAB_SINUSOID ? NAN : 0.0,
@@ -128,7 +128,7 @@ static void emit_shift(struct lab_run *run, const struct lab_point *point,
 /* The same sums in another order, of values below 8 and scores of some units. */
 static const double permutation_rounding = 1e-10;
 
-static void emit_symmetry(struct lab_run *run, const struct lab_point *point,
+static void emit_symmetry(struct lab_run *run, const struct lab_setting *point,
                           const struct symmetry *symmetry)
 {
     emit(run, point, "equivariance_defect",
@@ -144,7 +144,7 @@ struct near {
 };
 
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
-                        const struct lab_point *point, struct near *near)
+                        const struct lab_setting *point, struct near *near)
 {
     const int64_t found =
         lab_encodings_nearest(&run->session, e, kind_of(point), (int64_t)point->at[D],
@@ -165,7 +165,7 @@ static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
 /* phi_t.phi_(t + offset) over t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the
  * same. */
 static int emit_dot(struct lab_run *run, struct lab_encodings *e,
-                    const struct lab_point *point)
+                    const struct lab_setting *point)
 {
     const int64_t count = (int64_t)point->at[T] < LAB_ENCODINGS_MAX
                               ? (int64_t)point->at[T]
@@ -191,10 +191,11 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
 /* ---- sweeps and figures -------------------------------------------------- */
 
-static int sweep_kinds(struct lab_run *run, const struct lab_point *at)
+static int sweep_kinds(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "What positions do to the symmetries", "positions", "defect", LAB_LOG_Y,
+        run, "symmetries", "What positions do to the symmetries", "positions", "defect",
+        LAB_LOG_Y,
         "Without positions attention cannot tell one order of the tokens from another.  "
         "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
         "shifting every position by %lld.",
@@ -207,7 +208,7 @@ static int sweep_kinds(struct lab_run *run, const struct lab_point *at)
     lab_figure_names(figure, "sinusoid|rope|none");
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
-        struct lab_point point = *at;
+        struct lab_setting point = *at;
         struct symmetry symmetry;
         point.at[POSITIONS] = kind;
         if (measure_symmetry(run, &point, &symmetry))
@@ -220,10 +221,10 @@ static int sweep_kinds(struct lab_run *run, const struct lab_point *at)
     return 0;
 }
 
-static int sweep_shifts(struct lab_run *run, const struct lab_point *at)
+static int sweep_shifts(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "Shifting every position", "shift (positions)",
+        lab_plot(run, "shifts", "Shifting every position", "shift (positions)",
                  "largest change of the output", LAB_LOG_X | LAB_LOG_Y,
                  "Rotary scores depend on differences of positions: a shift changes the "
                  "output by the rounding of its angles alone, which the line bounds.");
@@ -235,7 +236,7 @@ static int sweep_shifts(struct lab_run *run, const struct lab_point *at)
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
-            struct lab_point point = *at;
+            struct lab_setting point = *at;
             struct symmetry symmetry;
             point.at[POSITIONS] = kind;
             point.at[OFFSET] = (double)offset;
@@ -252,11 +253,11 @@ static int sweep_shifts(struct lab_run *run, const struct lab_point *at)
 }
 
 /* Near-collisions: T26 for d = 2 and d = 4, and one more pair of columns. */
-static int sweep_nearest(struct lab_run *run, const struct lab_point *at)
+static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
 {
     static const int64_t sizes[] = {2, 4, 8};
     struct lab_figure *const figure =
-        lab_plot(run, "The nearest two of T positions", "T (positions)",
+        lab_plot(run, "nearest", "The nearest two of T positions", "T (positions)",
                  "smallest distance between encodings", LAB_LOG_X | LAB_LOG_Y,
                  "No two positions share an encoding, for any T: the first pair turns by "
                  "1 radian a step and 2 pi is irrational.  But they come near: d = 2 at "
@@ -273,7 +274,7 @@ static int sweep_nearest(struct lab_run *run, const struct lab_point *at)
         }
         for (int64_t t = 20; t <= 200000 && !failed && !lab_stopped(&run->session);
              t *= 10) {
-            struct lab_point point = *at;
+            struct lab_setting point = *at;
             struct near near = {NAN, NAN};
             point.at[POSITIONS] = LAB_SINUSOID;
             point.at[D] = (double)sizes[s];
@@ -289,11 +290,11 @@ static int sweep_nearest(struct lab_run *run, const struct lab_point *at)
 }
 
 static int show_dots(struct lab_run *run, struct lab_encodings *e,
-                     const struct lab_point *point)
+                     const struct lab_setting *point)
 {
     const int64_t count = 64;
     struct lab_figure *const figure =
-        lab_plot(run, "Encodings against offset", "offset t' - t (positions)",
+        lab_plot(run, "products", "Encodings against offset", "offset t' - t (positions)",
                  "<phi_t, phi_t'>", 0,
                  "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
                  "offset and of nothing else: near positions are alike.",
@@ -315,14 +316,14 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 }
 
 static int show_distances(struct lab_run *run, struct lab_encodings *e,
-                          const struct lab_point *point)
+                          const struct lab_setting *point)
 {
     const int count = point->at[T] < 64 ? (int)point->at[T] : 64;
-    struct lab_figure *const figure =
-        lab_plot(run, "Distances between encodings", "position t'", "position t", 0,
-                 "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
-                 "and only the main one is 0.",
-                 kind_name(point), (long long)point->at[D]);
+    struct lab_figure *const figure = lab_plot(
+        run, "distances", "Distances between encodings", "position t'", "position t", 0,
+        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
+        "and only the main one is 0.",
+        kind_name(point), (long long)point->at[D]);
     struct lab_heat *const heat = lab_heat_set(figure, count, count, "|phi_t - phi_t'|");
 
     if (heat == NULL)
@@ -344,7 +345,7 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point point = lab_own(run);
+    const struct lab_setting point = lab_own(run);
     struct lab_encodings e;
     struct symmetry symmetry;
     struct near near;
@@ -368,7 +369,7 @@ static int perform(struct lab_run *run)
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_point point = lab_own(run);
+    const struct lab_setting point = lab_own(run);
 
     return sweep_kinds(run, &point) || sweep_shifts(run, &point) ||
            sweep_nearest(run, &point);

@@ -42,7 +42,7 @@ static const struct lab_observable rows[] = {
 };
 enum { VAR_A, BIAS_A, BIAS_B, MSE, FALLBACK_B, FALLBACK_OTHERS };
 
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const int remedy = (int)p->at[REMEDY];
     const double scale = p->at[SCALE];
@@ -114,7 +114,7 @@ static void lost_theory(const struct lab_scene *scene, double *b, double *others
     }
 }
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const attend_theory_output output = lab_scene_theory(scene, 0);
@@ -131,7 +131,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
-    const struct lab_point *const p = arg;
+    const struct lab_setting *const p = arg;
     const double a = outcome->coefficient[0], b = outcome->coefficient[1];
     const int heads = p->at[REMEDY] == TWO_HEADS ? 2 : 1;
     const int is_lost = outcome->gamma[0] < 0;
@@ -147,7 +147,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 }
 
 /* A bias is how far a coefficient is from 1/2 on the mean. */
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
 
@@ -175,11 +175,11 @@ static const char *const model_names[MODELS] = {"noise of a", "noise of all",
 
 static int compare(struct lab_run *run)
 {
-    const struct lab_point own = lab_own(run);
+    const struct lab_setting own = lab_own(run);
     const double alpha = own.at[ALPHA] > 0 ? own.at[ALPHA] : MODEL_ALPHA;
     struct lab_figure *const figure =
-        lab_plot(run, "Error of each remedy under three kinds of noise", "remedy",
-                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y, "%s", "");
+        lab_plot(run, "remedies", "Error of each remedy under three kinds of noise",
+                 "remedy", "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y, "%s", "");
     char text[400];
     int used = snprintf(text, sizeof text, "C = %g, n = %g. Dashes: theory.",
                         own.at[SCALE], own.at[N]);
@@ -187,7 +187,7 @@ static int compare(struct lab_run *run)
     lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
     for (int m = 0; m < MODELS; m++) {
         struct lab_sample sample[REMEDIES];
-        struct lab_point p = own;
+        struct lab_setting p = own;
         p.at[NOISY] = model_noisy[m];
         if (model_noisy[m] == LAB_NOISY_NONE)
             p.at[ALPHA] = alpha;
@@ -223,7 +223,7 @@ static int compare(struct lab_run *run)
 static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
                   struct lab_line line)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     double steps[5];
 
     for (int x = 0; x < 5; x++)
@@ -235,7 +235,7 @@ static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
             LAB_STEPS_OF(steps),
             .stream = 100 + (uint64_t)(50 * (flag == ALPHA) + 5 * remedy),
             .trials = run->trials / 20 + 100};
-        const struct lab_drawn drawn = {
+        const struct lab_plotted drawn = {
             VAR_A, lab_curve_add(figure, "%s", remedy_names[remedy])};
         p.at[REMEDY] = remedy;
         if (lab_sweep(run, &model, &sweep, p, &drawn, 1))
@@ -246,7 +246,7 @@ static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
 
 static int sweep_scale(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     const double flips = attend_theory_normal_cdf(-1 / sqrt(p.at[SIGMA2]));
     const int has_limit = p.at[ALPHA] <= 0 && p.at[NOISY] == LAB_NOISY_A;
     char end[160] = "";
@@ -258,7 +258,7 @@ static int sweep_scale(struct lab_run *run)
             "chance that k_a points forwards.",
             flips * (1 - flips) / 4);
     struct lab_figure *const figure =
-        lab_plot(run, "Remedies as the scale grows", "C (query scale)",
+        lab_plot(run, "scale", "Remedies as the scale grows", "C (query scale)",
                  "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
                  "sigma2 = %g, alpha = %g, noisy: %s.%s", p.at[SIGMA2], p.at[ALPHA],
                  lab_text(run, "noisy"), end);
@@ -269,7 +269,7 @@ static int sweep_scale(struct lab_run *run)
 static int sweep_alpha(struct lab_run *run)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "Remedies as isotropic noise grows", "alpha (isotropic noise)",
+        run, "alpha", "Remedies as isotropic noise grows", "alpha (isotropic noise)",
         "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
         "C = %g, n = %g. The suppression query does not see the magnitude of k_a, but "
         "its scores vary by alpha C^2 (n - 2), those of the plain query by 2 alpha C^2; "
@@ -282,8 +282,8 @@ static int sweep_alpha(struct lab_run *run)
 /* Every remedy at the run's parameters, by theory where there is one. */
 static void conclude(struct lab_run *run, double variance)
 {
-    const struct lab_point own = lab_own(run);
-    struct lab_point p = own;
+    const struct lab_setting own = lab_own(run);
+    struct lab_setting p = own;
     char text[200] = "";
     int used = 0;
 
@@ -304,7 +304,7 @@ static void conclude(struct lab_run *run, double variance)
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct lab_sample sample = {.histogram = NULL};
 
     if (lab_rows_at(run, &model, &p, 1, run->trials, &sample))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Variants of attention: Synthesizer, bottleneck of m latents, sigmoid weights. */
-#include "lab/experiments/experiment.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
 
 enum { NOISE_STREAM = 16 };
 

@@ -35,7 +35,7 @@ static const struct lab_observable rows[] = {
 };
 enum { MEAN_W, VAR_W, MEAN_LEAK, MSE, VAR_SHARE, ABS_DEV_SHARE, P_OUTSIDE, VAR_GAP };
 
-static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
                       double *theory)
 {
     const attend_theory_output head = lab_scene_theory(scene, 0);
@@ -53,7 +53,7 @@ static void theory_of(const struct lab_point *p, const struct lab_scene *scene,
     theory[VAR_GAP] = law.sd * law.sd;
 }
 
-static struct lab_scene scene_of(const struct lab_point *p)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
     return (struct lab_scene){.n = (int64_t)p->at[N],
                               .wanted = 2,
@@ -84,7 +84,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 }
 
 /* The scores, of whose size the gap is a difference, are of size 1. */
-static void finish(const struct lab_point *p, struct lab_sample *sample)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_moments gap = sample->moments[GAP];
 
@@ -99,7 +99,7 @@ static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
                                        .observe = observe, .finish = finish};
 
 /* The least C without noise at which eps leaks among n keys; 0: nothing leaks. */
-static double least_scale(const struct lab_point *p)
+static double least_scale(const struct lab_setting *p)
 {
     return p->at[N] > 2
                ? attend_theory_window_scale_min(p->at[N], p->at[EPS]) / p->at[TAU]
@@ -107,13 +107,13 @@ static double least_scale(const struct lab_point *p)
 }
 
 /* The C at which the noise of the score difference is 1. */
-static double scale_of_noise(const struct lab_point *p)
+static double scale_of_noise(const struct lab_setting *p)
 {
     return 1 / (p->at[TAU] * sqrt(4 * p->at[ALPHA] + p->at[SIGMA2]));
 }
 
 /* Both ends of the window at the run's parameters, and what was seen. */
-static void conclude(struct lab_run *run, const struct lab_point *p,
+static void conclude(struct lab_run *run, const struct lab_setting *p,
                      const struct lab_moments *moments)
 {
     char lower[120] = "Of two keys nothing leaks at any C", upper[120];
@@ -139,7 +139,7 @@ static void conclude(struct lab_run *run, const struct lab_point *p,
 /* The two ends of the window: the leak at the lower, the variance at the upper one. */
 static int window_ends(struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double alpha = p.at[ALPHA], least = least_scale(&p);
     struct lab_sample sample = {.histogram = NULL};
 
@@ -148,7 +148,7 @@ static int window_ends(struct lab_run *run)
         if (lab_measure_at(run, &model, &p, 2, run->trials / 4 + 1, &sample))
             return -1;
     }
-    const struct lab_point upper = p;
+    const struct lab_setting upper = p;
     const struct lab_found share = sample.found[VAR_SHARE];
     p.at[C] = least;
     p.at[ALPHA] = p.at[SIGMA2] = 0;
@@ -171,9 +171,9 @@ static double alpha_at(int column) { return pow(10, -6 + column / 1.5); }
 static double scale_at(int row) { return pow(10, row / 4.5); }
 
 /* The run's point with few keys: every entry of every key of the map is drawn. */
-static struct lab_point map_point(const struct lab_run *run)
+static struct lab_setting map_point(const struct lab_run *run)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[N] = fmin(p.at[N], 16);
     return p;
@@ -181,7 +181,7 @@ static struct lab_point map_point(const struct lab_run *run)
 
 static int measure_map(struct lab_run *run, struct lab_estimate *variance)
 {
-    struct lab_point p = map_point(run);
+    struct lab_setting p = map_point(run);
     const int64_t trials = run->trials / 50 + 50;
     struct lab_sample sample = {.histogram = NULL};
     const struct lab_found *const found = &sample.found[VAR_W];
@@ -197,7 +197,7 @@ static int measure_map(struct lab_run *run, struct lab_estimate *variance)
     return 0;
 }
 
-static void describe_map(const struct lab_point *p, struct lab_figure *figure,
+static void describe_map(const struct lab_setting *p, struct lab_figure *figure,
                          double least)
 {
     const double tau = p->at[TAU];
@@ -221,10 +221,10 @@ static void describe_map(const struct lab_point *p, struct lab_figure *figure,
 
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
 {
-    struct lab_point p = map_point(run);
+    struct lab_setting p = map_point(run);
     const double least = least_scale(&p);
     struct lab_figure *const figure =
-        lab_plot(run, "Variance of the weight: where averaging works",
+        lab_plot(run, "map", "Variance of the weight: where averaging works",
                  "alpha (key noise)", "C (query scale)", LAB_LOG_X | LAB_LOG_Y, "%s", "");
     struct lab_heat *const heat =
         lab_heat_set(figure, ALPHAS, SCALES, "Var w, measured (0.25: a coin toss)");
@@ -256,7 +256,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static struct lab_figure *plot_curves(struct lab_run *run)
 {
-    const struct lab_point p = map_point(run);
+    const struct lab_setting p = map_point(run);
     double limit[COLUMNS];
 
     for (int k = 0; k < COLUMNS; k++) {
@@ -264,8 +264,8 @@ static struct lab_figure *plot_curves(struct lab_run *run)
         limit[k] = wins * (1 - wins);
     }
     return lab_plot(
-        run, "At any fixed noise a large C destroys the average", "C (query scale)",
-        "Var w", LAB_LOG_X,
+        run, "fixed-noise", "At any fixed noise a large C destroys the average",
+        "C (query scale)", "Var w", LAB_LOG_X,
         "n = %.0f. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
         "alpha one key takes all the weight, and the variance of that of a tends to "
         "%.3g, "
@@ -279,11 +279,11 @@ static int draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 {
     const struct lab_sweep over_C = {.flag = C, .line = {0, 2, 24, LAB_BY_POWERS, 0, 0}};
     struct lab_figure *const figure = plot_curves(run);
-    struct lab_point p = map_point(run);
+    struct lab_setting p = map_point(run);
 
     for (int k = 0; k < COLUMNS; k++) {
         p.at[ALPHA] = alpha_at(columns[k]);
-        const struct lab_drawn drawn = {
+        const struct lab_plotted drawn = {
             VAR_W, lab_curve_add(figure, "alpha = %.0e", p.at[ALPHA])};
         if (lab_sweep(run, &model, &over_C, p, &drawn, 1))
             return -1;
@@ -296,7 +296,7 @@ static int draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_point p = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct lab_sample sample = {.histogram = NULL};
 
     if (lab_rows_at(run, &model, &p, 0, run->trials, &sample))

@@ -115,16 +115,16 @@ void lab_set(struct lab_run *run, const char *name, double number)
     run->numbers[flag_index(run, name)] = number;
 }
 
-struct lab_point lab_own(const struct lab_run *run)
+struct lab_setting lab_own(const struct lab_run *run)
 {
-    struct lab_point own = {.with = NULL};
+    struct lab_setting own = {.with = NULL};
 
     memcpy(own.at, run->numbers, sizeof own.at);
     return own;
 }
 
 static struct lab_row row_at(const struct lab_run *run, const char *quantity,
-                             const struct lab_point *at)
+                             const struct lab_setting *at)
 {
     const struct lab_experiment *const experiment = run->experiment;
     struct lab_row row = {.param_count = experiment->flag_count, .quantity = quantity};
@@ -204,7 +204,7 @@ struct lab_found lab_near(enum lab_kind kind, double theory, struct lab_estimate
     return found;
 }
 
-void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,
               struct lab_found found)
 {
     struct lab_row row = row_at(run, quantity, at);
@@ -234,7 +234,7 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
 void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
                        struct lab_estimate estimate)
 {
-    const struct lab_point own = lab_own(run);
+    const struct lab_setting own = lab_own(run);
 
     lab_emit(run, quantity, &own, lab_exact(theory, estimate));
 }
@@ -254,8 +254,9 @@ void lab_conclude(struct lab_run *run, const char *format, ...)
     va_end(args);
 }
 
-struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *x_label,
-                            const char *y_label, int log_axes, const char *caption, ...)
+struct lab_figure *lab_plot(struct lab_run *run, const char *id, const char *title,
+                            const char *x_label, const char *y_label, int log_axes,
+                            const char *caption, ...)
 {
     struct lab_figure *const figure =
         lab_figure_add(run->figures, title, x_label, y_label);
@@ -266,6 +267,8 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *
     vsnprintf(text, sizeof text, caption, args);
     va_end(args);
     lab_figure_describe(figure, log_axes, "%s", text);
+    if (figure)
+        figure->id = id;
     return figure;
 }
 

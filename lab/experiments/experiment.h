@@ -79,10 +79,11 @@ struct lab_param {
 enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
 
 /*
- * Values of an experiment's flags, in the order of its table: those of the run, or of a
- * step of a sweep.  A choice is its index; a text, 0 here, is the run's in every point.
+ * A setting: values of an experiment's flags, in the order of its table; those of the
+ * run, or of a step of a sweep.  A choice is its index; a text, 0 here, is the run's in
+ * every point.
  */
-struct lab_point {
+struct lab_setting {
     double at[LAB_PARAMS_MAX];
     const void *with; /* what else the experiment needs at every point; NULL: nothing */
 };
@@ -178,7 +179,7 @@ int lab_choice(const struct lab_run *run, const char *name);
 void lab_set(struct lab_run *run, const char *name, double number);
 
 /* The point of the run's own parameters. */
-struct lab_point lab_own(const struct lab_run *run);
+struct lab_setting lab_own(const struct lab_run *run);
 
 /* What was found, as in a row. */
 struct lab_found {
@@ -202,7 +203,7 @@ struct lab_found lab_near(enum lab_kind kind, double theory,
  * A row at a point.  A row that repeats a quantity of the run's own parameters is left
  * out.
  */
-void lab_emit(struct lab_run *run, const char *quantity, const struct lab_point *at,
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,
               struct lab_found found);
 
 /* The usual row: exact theory, the run's own parameters. */
@@ -219,10 +220,13 @@ void lab_series_estimate(struct lab_series *series, double x,
 __attribute__((format(printf, 2, 3))) void lab_conclude(struct lab_run *run,
                                                         const char *format, ...);
 
-/* A figure of the run with its caption: lab_figure_add() and lab_figure_describe(). */
-__attribute__((format(printf, 6, 7))) struct lab_figure *
-lab_plot(struct lab_run *run, const char *title, const char *x_label, const char *y_label,
-         int log_axes, const char *caption, ...);
+/*
+ * A figure of the run with its caption: lab_figure_add() and lab_figure_describe().  No
+ * two figures of an experiment have the same id.
+ */
+__attribute__((format(printf, 7, 8))) struct lab_figure *
+lab_plot(struct lab_run *run, const char *id, const char *title, const char *x_label,
+         const char *y_label, int log_axes, const char *caption, ...);
 /*
  * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
  * bin as steps; a label of NULL: no theory.  High bars at the ends are cut off, and their

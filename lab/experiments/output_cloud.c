@@ -83,7 +83,7 @@ int lab_output_cloud(struct lab_run *run, const struct lab_scene *scene)
     if (draw(run, scene, &cloud))
         return -1;
     struct lab_figure *const figure = lab_plot(
-        run, "Outputs in the plane of v_a and v_b", "coefficient of v_a in c",
+        run, "outputs", "Outputs in the plane of v_a and v_b", "coefficient of v_a in c",
         "coefficient of v_b in c", 0,
         "%d draws of the keys, n = %g, C = %g. One head: %d outputs lie within 0.1 of "
         "v_a "

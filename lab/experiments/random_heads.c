@@ -60,11 +60,10 @@ static void make_head(const struct setting *s, int64_t h, double *normals, doubl
         const double magnitude = 1 + sqrt(s->sigma2) * magnitudes[i];
         const int is_own = i >= first && i < first + own;
         lab_unit(mean, dh);
-        for (int64_t c = 0; c < dh; c++) {
-            k[i * dh + c] = magnitude * mean[c];
-            for (int x = 0; is_own && x < s->scales; x++)
+        lab_noisy_key(mean, magnitude, 0, NULL, dh, k + i * dh);
+        for (int x = 0; is_own && x < s->scales; x++)
+            for (int64_t c = 0; c < dh; c++)
                 q[x * dh + c] += s->scale[x] * mean[c];
-        }
     }
 }
 
@@ -127,7 +126,7 @@ static struct setting setting_of(const struct lab_run *run)
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double C, const struct lab_moments *moments)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double values[] = {(double)s->n, (double)s->m, (double)s->h, C,
                              s->sigma2,    (double)s->d};
 
@@ -189,7 +188,8 @@ static int fixed_d(struct lab_run *run)
 {
     static const double noises[] = {0.5, 0.05, 0.005};
     struct lab_figure *const figure =
-        lab_plot(run, "Heads that share 64 dimensions: error at the best scale",
+        lab_plot(run, "shared-dimensions",
+                 "Heads that share 64 dimensions: error at the best scale",
                  "h (heads, 64/h dimensions each)", "E|c - mean of 8 values|^2",
                  LAB_LOG_X, "%s", "");
     enum { NOISES = sizeof noises / sizeof noises[0] };
@@ -271,7 +271,7 @@ static int capacity(struct lab_run *run)
         if (lab_run_trials(run, rivals_trial, &r, run->trials / 50 + 50, 1,
                            (r.m + RIVALS) * (r.d + 1) + r.d, &moments))
             return -1;
-        struct lab_point p = lab_own(run);
+        struct lab_setting p = lab_own(run);
         const double values[] = {(double)r.m + 1, 8, (double)h, 1, 0, 64};
         memcpy(p.at, values, sizeof values);
         p.at[KEYS] = 1;

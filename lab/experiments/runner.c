@@ -7,7 +7,7 @@
 
 /* ---- a point --------------------------------------------------------------- */
 
-static void theory_of(const struct lab_model *model, const struct lab_point *at,
+static void theory_of(const struct lab_model *model, const struct lab_setting *at,
                       double *theory)
 {
     const struct lab_scene scene =
@@ -17,7 +17,7 @@ static void theory_of(const struct lab_model *model, const struct lab_point *at,
 }
 
 static int perform_trials(struct lab_run *run, const struct lab_model *model,
-                          const struct lab_point *at, uint64_t stream, int64_t trials,
+                          const struct lab_setting *at, uint64_t stream, int64_t trials,
                           struct lab_sample *sample)
 {
     struct lab_histogram *const histograms[LAB_TRIAL_VALUES_MAX] = {sample->histogram};
@@ -31,7 +31,7 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
 }
 
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_point *at, uint64_t stream, int64_t trials,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
                    struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
@@ -57,7 +57,7 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
 }
 
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
-                  const struct lab_point *at, const struct lab_sample *sample)
+                  const struct lab_setting *at, const struct lab_sample *sample)
 {
     for (int r = 0; r < model->count; r++) {
         struct lab_found found = sample->found[r];
@@ -75,7 +75,7 @@ static int is_empty(const struct lab_run *run, const struct lab_sample *sample)
 }
 
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
-                const struct lab_point *at, uint64_t stream, int64_t trials,
+                const struct lab_setting *at, uint64_t stream, int64_t trials,
                 struct lab_sample *sample)
 {
     if (lab_measure_at(run, model, at, stream, trials, sample))
@@ -100,7 +100,7 @@ double lab_line_at(const struct lab_line *line, int x)
 }
 
 static void draw_lines(const struct lab_model *model, const struct lab_sweep *sweep,
-                       struct lab_point at, const struct lab_drawn *drawn, int count)
+                       struct lab_setting at, const struct lab_plotted *drawn, int count)
 {
     double theory[LAB_QUANTITIES_MAX];
     int is_drawn = 0;
@@ -116,9 +116,9 @@ static void draw_lines(const struct lab_model *model, const struct lab_sweep *sw
     }
 }
 
-static int is_own(const struct lab_run *run, const struct lab_point *at)
+static int is_own(const struct lab_run *run, const struct lab_setting *at)
 {
-    const struct lab_point own = lab_own(run);
+    const struct lab_setting own = lab_own(run);
 
     for (int f = 0; f < run->experiment->flag_count; f++)
         if (at->at[f] < own.at[f] || at->at[f] > own.at[f])
@@ -128,8 +128,8 @@ static int is_own(const struct lab_run *run, const struct lab_point *at)
 
 /* Rows and points at one value of the flag; 1 where the session was cancelled first. */
 static int step(struct lab_run *run, const struct lab_model *model,
-                const struct lab_sweep *sweep, int x, const struct lab_point *at,
-                const struct lab_drawn *drawn, int count)
+                const struct lab_sweep *sweep, int x, const struct lab_setting *at,
+                const struct lab_plotted *drawn, int count)
 {
     const uint64_t stride = sweep->stride ? sweep->stride : 1;
     struct lab_sample new = {.histogram = NULL};
@@ -154,8 +154,8 @@ static int step(struct lab_run *run, const struct lab_model *model,
 }
 
 int lab_sweep(struct lab_run *run, const struct lab_model *model,
-              const struct lab_sweep *sweep, struct lab_point at,
-              const struct lab_drawn *drawn, int count)
+              const struct lab_sweep *sweep, struct lab_setting at,
+              const struct lab_plotted *drawn, int count)
 {
     int ended = 0;
 

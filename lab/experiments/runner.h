@@ -32,22 +32,22 @@ struct lab_model {
      * theory[row] at a point, NaN where no exact form is known; scene: that of the
      * point, NULL where the model has none.
      */
-    void (*theory)(const struct lab_point *at, const struct lab_scene *scene,
+    void (*theory)(const struct lab_setting *at, const struct lab_scene *scene,
                    double *theory);
 
     /* Monte Carlo: `scene` with `observe`, whose arg is the point, or `trials`. */
     int values;
-    struct lab_scene (*scene)(const struct lab_point *at);
+    struct lab_scene (*scene)(const struct lab_setting *at);
     lab_observe observe;
-    int (*trials)(struct lab_run *run, const struct lab_point *at, uint64_t stream,
+    int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
                   int64_t trials, struct lab_sample *sample);
     /* Changes what is not the estimate of its observable; NULL: everything is. */
-    void (*finish)(const struct lab_point *at, struct lab_sample *sample);
+    void (*finish)(const struct lab_setting *at, struct lab_sample *sample);
     /* Scatter up to this is rounding, not chance: the row counts as sure. */
     double rounding;
 
     /* Without chance: sets found[row], whose theory is there. */
-    int (*measure)(struct lab_run *run, const struct lab_point *at,
+    int (*measure)(struct lab_run *run, const struct lab_setting *at,
                    struct lab_found *found);
 };
 /* The fields of a model that name its table of rows. */
@@ -55,14 +55,14 @@ struct lab_model {
 
 /* Measures a point into the sample.  0, or -1 after lab_fail(). */
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_point *at, uint64_t stream, int64_t trials,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
                    struct lab_sample *sample);
 /* Emits every row that is not absent. */
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
-                  const struct lab_point *at, const struct lab_sample *sample);
+                  const struct lab_setting *at, const struct lab_sample *sample);
 /* Both. */
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
-                const struct lab_point *at, uint64_t stream, int64_t trials,
+                const struct lab_setting *at, uint64_t stream, int64_t trials,
                 struct lab_sample *sample);
 
 /* Values of the flag at which theory is drawn. */
@@ -92,14 +92,14 @@ struct lab_sweep {
 #define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
 
 /* A row of the model, and the curve that shows it. */
-struct lab_drawn {
+struct lab_plotted {
     int row;
     struct lab_curve curve;
 };
 
 /* The other flags as in `at`.  Ends early when the session is cancelled. */
 int lab_sweep(struct lab_run *run, const struct lab_model *model,
-              const struct lab_sweep *sweep, struct lab_point at,
-              const struct lab_drawn *drawn, int count);
+              const struct lab_sweep *sweep, struct lab_setting at,
+              const struct lab_plotted *drawn, int count);
 
 #endif

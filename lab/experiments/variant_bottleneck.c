@@ -4,7 +4,7 @@
 
 #include "attend/theory.h"
 #include "lab/measure/forward.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
 
 enum { LATENTS = 1 }; /* the flag --m */
 
@@ -151,7 +151,7 @@ static double attention_error(const struct lab_variant *variant)
 static void emit_bound(struct lab_run *run, const char *quantity, double m, double theory,
                        double measured)
 {
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[LATENTS] = m;
     lab_emit(
@@ -183,8 +183,8 @@ int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
 {
     const int64_t n = variant->n, step = n > 16 ? n / 16 : 1;
     struct lab_figure *const figure =
-        lab_plot(run, "Bottleneck: what m latents can hand through", "m (latents)",
-                 "|I - R|² (tokens not copied)", 0,
+        lab_plot(run, "bottleneck", "Bottleneck: what m latents can hand through",
+                 "m (latents)", "|I - R|² (tokens not copied)", 0,
                  "n = %lld tokens look for themselves through m latents: %lld·2m scores "
                  "instead of %lld, and never more than m tokens copied.",
                  (long long)n, (long long)n, (long long)(n * n));
@@ -196,7 +196,7 @@ int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
     for (int64_t m = 1; m <= n; m += step)
         lab_series_point(series, (double)m, (double)(n - m), 0);
     series = lab_series_add(figure, LAB_POINTS, "measured, this design");
-    struct lab_point at = lab_own(run);
+    struct lab_setting at = lab_own(run);
     for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
         struct map map;
         if (measure_map(run, variant, m, &map))

@@ -10,7 +10,7 @@
 #include "lab/measure/frames.h"
 #include "lab/measure/forward.h"
 #include "lab/measure/trials.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
 
 enum { BETA = 2 }; /* the flag --beta */
 
@@ -156,7 +156,7 @@ static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
 {
     static const char *const names[VALUES] = {"softmax_var_a", "softmax_var_b",
                                               "sigmoid_var_a", "sigmoid_var_b"};
-    struct lab_point p = lab_own(run);
+    struct lab_setting p = lab_own(run);
 
     p.at[BETA] = variant->beta;
     for (int x = 0; x < VALUES; x++) {
@@ -190,8 +190,8 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
     static const char *const labels[VALUES] = {"softmax, a", "softmax, b", "sigmoid, a",
                                                "sigmoid, b"};
     struct lab_figure *const figure =
-        lab_plot(run, "Magnitude noise of key a: softmax and sigmoid", "β (query scale)",
-                 "variance of a weight", 0,
+        lab_plot(run, "magnitude-noise", "Magnitude noise of key a: softmax and sigmoid",
+                 "β (query scale)", "variance of a weight", 0,
                  "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves "
                  "b's weight as well; sigmoid weights stand alone.",
                  (long long)variant->n, variant->sigma2);

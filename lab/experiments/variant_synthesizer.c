@@ -7,7 +7,7 @@
 #include "lab/measure/forward.h"
 #include "lab/measure/trials.h"
 #include "lab/measure/random.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
 
 enum { SCORE_STREAM = 1, PLACE_STREAM };
 
@@ -86,7 +86,7 @@ int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant)
                       lab_estimate_probability(&moments[ATTENTION_HIT]));
     lab_emit_estimate(run, "synthesizer_hit", 1 / (double)n,
                       lab_estimate_probability(&moments[SYNTHESIZER_HIT]));
-    const struct lab_point own = lab_own(run);
+    const struct lab_setting own = lab_own(run);
     lab_emit(run, "synthesizer_key_effect", &own, lab_zero(moments[KEY_EFFECT].mean, 0));
     return 0;
 }

@@ -17,8 +17,8 @@ void lab_transfer_figure_open(struct lab_run *run, const char *points,
 {
     *figure = (struct lab_transfer_figure){.least = INFINITY};
     figure->figure = lab_plot(
-        run, "Error of the output: predicted and measured", "predicted error / output",
-        "measured error / output", LAB_LOG_X | LAB_LOG_Y,
+        run, "predicted", "Error of the output: predicted and measured",
+        "predicted error / output", "measured error / output", LAB_LOG_X | LAB_LOG_Y,
         "%s Both are root mean squares over rows, by the root mean square of |c|; "
         "predicted to first order (T24). On the line they are equal.",
         points);
@@ -50,7 +50,7 @@ void lab_transfer_figure_close(struct lab_transfer_figure *figure)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-void lab_transfer_emit(struct lab_run *run, const struct lab_point *at,
+void lab_transfer_emit(struct lab_run *run, const struct lab_setting *at,
                        const struct lab_transfer_errors *errors)
 {
     const enum lab_kind kind = LAB_FIRST_ORDER;
@@ -112,7 +112,7 @@ static int measure_tensor(struct lab_run *run, int64_t b, int64_t h,
                                  &sums, &err) != ATTEND_OK)
             return lab_fail(&run->session, "%s", err.message);
         const struct lab_transfer_errors errors = errors_of(&sums);
-        struct lab_point at = lab_own(run);
+        struct lab_setting at = lab_own(run);
         at.at[BATCH] = (double)b;
         at.at[HEAD] = (double)h;
         at.at[FORMAT] = f + 1; /* after "all" */

@@ -119,7 +119,7 @@ static int measure(struct lab_run *run, const struct lab_synthetic *head, int64_
 static void emit_head(struct lab_run *run, const struct lab_synthetic *head, int name,
                       const struct lab_transfer_errors *errors)
 {
-    struct lab_point at = lab_own(run);
+    struct lab_setting at = lab_own(run);
 
     at.at[HEAD] = name;
     at.at[SPREAD] = head->S;
@@ -209,7 +209,7 @@ static int sweep(struct lab_run *run)
     lab_transfer_figure_open(run, "Diffuse, condensed, copying and averaging heads.",
                              &figure);
     struct lab_figure *const curves = lab_plot(
-        run, "Error of random heads by spread of their scores",
+        run, "spread", "Error of random heads by spread of their scores",
         "S (spread of the scores)", "error / output", LAB_LOG_X | LAB_LOG_Y,
         "n = %lld random keys, d = %lld; theory of first order. A condensed head "
         "turns errors of its scores into errors of its output; a diffuse one "

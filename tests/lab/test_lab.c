@@ -40,7 +40,7 @@ TEST(runs_start_from_the_presets)
     struct lab_row row = {.param_count = 0};
     run.row = keep_row;
     run.session.user = &row;
-    struct lab_point at = lab_own(&run);
+    struct lab_setting at = lab_own(&run);
     at.at[0] = 8;
     at.at[2] = 1;
     lab_emit(&run, "x", &at, (struct lab_found){.theory = 1, .measured = 1});

@@ -46,40 +46,38 @@ enum {
     MEMBER_SPREAD_PINV
 };
 
-struct memory {
-    int64_t n, d, m;
-    double beta;
-    uint64_t seed, stream;
-};
+static int64_t keys_of(const struct lab_setting *p) { return (int64_t)p->at[N]; }
+static int64_t columns_of(const struct lab_setting *p) { return (int64_t)p->at[D]; }
+static int64_t targets_of(const struct lab_setting *p) { return (int64_t)p->at[TARGETS]; }
 
 /* How many of the n - m other keys have a weight above the least of the targets'. */
-static int64_t beaten_by(const double *weights, const struct memory *memory)
+static int64_t beaten_by(const double *weights, const struct lab_setting *p)
 {
     double least = weights[0];
     int64_t count = 0;
 
-    for (int64_t i = 1; i < memory->m; i++)
+    for (int64_t i = 1; i < targets_of(p); i++)
         least = fmin(least, weights[i]);
-    for (int64_t i = memory->m; i < memory->n; i++)
+    for (int64_t i = targets_of(p); i < keys_of(p); i++)
         count += weights[i] > least;
     return count;
 }
 
 /* The m first keys and the query of their sum; the others are there already. */
-static void axes(const struct memory *memory, double *key, double *query)
+static void axes(const struct lab_setting *p, double *key, double *query)
 {
-    const int64_t d = memory->d;
+    const int64_t d = columns_of(p);
 
-    memset(key, 0, sizeof(double) * (size_t)(memory->m * d));
+    memset(key, 0, sizeof(double) * (size_t)(targets_of(p) * d));
     memset(query, 0, sizeof(double) * (size_t)d);
-    for (int64_t i = 0; i < memory->m; i++)
+    for (int64_t i = 0; i < targets_of(p); i++)
         key[i * d + i] = query[i] = 1;
 }
 
 /* Queries of random targets: their sum, pinv(K) 1, and each target by itself. */
-static int random_queries(const struct memory *memory, const double *key, double *query)
+static int random_queries(const struct lab_setting *p, const double *key, double *query)
 {
-    const int64_t d = memory->d, m = memory->m;
+    const int64_t d = columns_of(p), m = targets_of(p);
     double ones[64];
 
     memset(query, 0, sizeof(double) * (size_t)d);
@@ -92,23 +90,24 @@ static int random_queries(const struct memory *memory, const double *key, double
     return attend_theory_query_for_scores(key, m, d, ones, query + d);
 }
 
-static int64_t room_of(const struct memory *memory)
+static int64_t room_of(const struct lab_setting *p)
 {
-    const int64_t queries = memory->m + 2;
+    const int64_t queries = targets_of(p) + 2;
 
-    return (memory->n + memory->m + queries) * memory->d + queries * (memory->n + 1);
+    return (keys_of(p) + targets_of(p) + queries) * columns_of(p) +
+           queries * (keys_of(p) + 1);
 }
 
 /* Scores of the targets from what the engine gives: ln p + lse, in units of beta. */
-static void member_scores(const struct memory *memory, const double *weights,
+static void member_scores(const struct lab_setting *p, const double *weights,
                           const double *lse, double *values)
 {
     double square = 0, widest = 0;
 
-    for (int64_t i = 0; i < memory->m; i++) {
-        const double naive = (log(weights[i]) + lse[0]) / memory->beta - 1;
-        const double exact = (log(weights[memory->n + i]) + lse[1]) / memory->beta - 1;
-        square += naive * naive / (double)memory->m;
+    for (int64_t i = 0; i < targets_of(p); i++) {
+        const double naive = (log(weights[i]) + lse[0]) / p->at[BETA] - 1;
+        const double exact = (log(weights[keys_of(p) + i]) + lse[1]) / p->at[BETA] - 1;
+        square += naive * naive / (double)targets_of(p);
         widest = fmax(widest, fabs(exact));
     }
     values[SPREAD] = square;
@@ -118,8 +117,9 @@ static void member_scores(const struct memory *memory, const double *weights,
 static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
                               double *values)
 {
-    const struct memory *const memory = arg;
-    const int64_t n = memory->n, d = memory->d, m = memory->m;
+    const struct lab_draws *const draws = arg;
+    const struct lab_setting *const p = draws->at;
+    const int64_t n = keys_of(p), d = columns_of(p), m = targets_of(p);
     double *const key = worker->scratch, *const spare = key + n * d;
     double *const query = spare + m * d, *const weights = query + (m + 2) * d;
     double *const lse = weights + (m + 2) * n;
@@ -127,24 +127,24 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
                                   .d = d,
                                   .q = query,
                                   .k = key,
-                                  .scale = memory->beta,
+                                  .scale = p->at[BETA],
                                   .lse = lse,
                                   .weights = weights};
 
-    lab_normals(memory->seed, memory->stream, trial * (uint64_t)(n * d), key, n * d);
+    lab_normals(draws->seed, draws->stream, trial * (uint64_t)(n * d), key, n * d);
     for (int64_t i = 0; i < n; i++)
         lab_unit(key + i * d, d);
     memcpy(spare, key, sizeof(double) * (size_t)(m * d));
-    axes(memory, key, query);
+    axes(p, key, query);
     attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
     if (status != ATTEND_OK)
         return status;
-    const int64_t beaten = beaten_by(weights, memory);
+    const int64_t beaten = beaten_by(weights, p);
     values[SUCCESS] = beaten == 0;
     values[BEATEN] = n > m ? (double)beaten / (double)(n - m) : NAN;
 
     memcpy(key, spare, sizeof(double) * (size_t)(m * d));
-    if (random_queries(memory, key, query)) {
+    if (random_queries(p, key, query)) {
         for (int x = NAIVE; x < VALUES; x++)
             values[x] = NAN;
         return ATTEND_OK;
@@ -153,29 +153,15 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     status = lab_forward(worker->ctx, &problem, &worker->err);
     if (status != ATTEND_OK)
         return status;
-    values[NAIVE] = beaten_by(weights, memory) == 0;
-    values[PINV] = beaten_by(weights + n, memory) == 0;
+    values[NAIVE] = beaten_by(weights, p) == 0;
+    values[PINV] = beaten_by(weights + n, p) == 0;
     values[HEADS] = 1;
     for (int64_t h = 0; h < m; h++)
         for (int64_t i = 0; i < n; i++)
             if (i != h && weights[(h + 2) * n + i] >= weights[(h + 2) * n + h])
                 values[HEADS] = 0;
-    member_scores(memory, weights, lse, values);
+    member_scores(p, weights, lse, values);
     return ATTEND_OK;
-}
-
-static int perform_trials(struct lab_run *run, const struct lab_setting *p,
-                          uint64_t stream, int64_t trials, struct lab_sample *sample)
-{
-    const struct memory memory = {.n = (int64_t)p->at[N],
-                                  .d = (int64_t)p->at[D],
-                                  .m = (int64_t)p->at[TARGETS],
-                                  .beta = p->at[BETA],
-                                  .seed = run->session.seed,
-                                  .stream = stream};
-
-    return lab_run_trials(run, trial_of, &memory, trials, VALUES, room_of(&memory),
-                          sample->moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -231,15 +217,16 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
         found[MEMBER_SPREAD_PINV] = lab_zero(moments[PINV_SPREAD].mean, 1e-9);
 }
 
-static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
-                                       .values = VALUES, .trials = perform_trials,
-                                       .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
+                                       .values = VALUES,   .trial = trial_of,
+                                       .scratch = room_of, .finish = finish};
 /* The same without the quantities that a sweep does not print. */
 static const struct lab_model swept = {.rows = rows,
                                        .count = P_BEATEN + 1,
                                        .theory = theory_of,
                                        .values = VALUES,
-                                       .trials = perform_trials,
+                                       .trial = trial_of,
+                                       .scratch = room_of,
                                        .finish = finish};
 
 /* ---- sweeps and figures ------------------------------------------------ */

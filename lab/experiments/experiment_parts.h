@@ -33,20 +33,14 @@ int lab_random_heads_curves(struct lab_run *run);
 
 /* ---- variants: each is made of calls of attend_forward() ---- */
 
-struct lab_variant {
-    int64_t n, m; /* keys; latents, m <= n */
-    double beta, sigma2;
-    uint64_t seed, stream;
-};
-
 /*
  * Rows of the run's own parameters, then those of the sweeps with their figures.  All
  * return 0, or -1 after lab_fail().
  */
-int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant);
-int lab_bottleneck_rows(struct lab_run *run, const struct lab_variant *variant);
-int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant);
-int lab_sigmoid_rows(struct lab_run *run, const struct lab_variant *variant);
-int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant);
+int lab_synthesizer_rows(struct lab_run *run);
+int lab_bottleneck_rows(struct lab_run *run);
+int lab_bottleneck_sweep(struct lab_run *run);
+int lab_sigmoid_rows(struct lab_run *run, uint64_t stream);
+int lab_sigmoid_sweep(struct lab_run *run, uint64_t stream);
 
 #endif

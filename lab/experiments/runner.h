@@ -25,6 +25,12 @@ struct lab_sample {
     struct lab_histogram *histogram;                  /* of value 0; NULL: not wanted */
 };
 
+/* The arg of a model's own trial: where it is, and its random numbers. */
+struct lab_draws {
+    const struct lab_setting *at;
+    uint64_t seed, stream;
+};
+
 struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
@@ -35,10 +41,15 @@ struct lab_model {
     void (*theory)(const struct lab_setting *at, const struct lab_scene *scene,
                    double *theory);
 
-    /* Monte Carlo: `scene` with `observe`, whose arg is the point, or `trials`. */
+    /*
+     * Monte Carlo: `scene` with `observe`, whose arg is the setting; or `trial`, whose
+     * arg is a struct lab_draws, with `scratch` numbers for each thread; or `trials`.
+     */
     int values;
     struct lab_scene (*scene)(const struct lab_setting *at);
     lab_observe observe;
+    lab_trial trial;
+    int64_t (*scratch)(const struct lab_setting *at);
     int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
                   int64_t trials, struct lab_sample *sample);
     /* Changes what is not the estimate of its observable; NULL: everything is. */

@@ -21,34 +21,30 @@ static const struct lab_flag flags[] = {
                   "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"),
 };
 
-enum { N, D, SCALED, SPREAD }; /* flags */
-
-/* n logits tau <q, k_i> that are N(0, S^2). */
-struct cloud {
-    int64_t n, d;
-    double S;
-    uint64_t seed, stream;
-};
+enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn */
 
 enum { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
 
-static int64_t room_of(const struct cloud *cloud) { return (cloud->n + 1) * cloud->d; }
-
-/* One row of attention, and the norm r of its logits less their mean. */
-static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64_t trial,
-                          double *room, struct lab_row_stats *stats, double *r,
-                          attend_error *err)
+static int64_t room_of(const struct lab_setting *p)
 {
-    const int64_t n = cloud->n, d = cloud->d;
+    return ((int64_t)p->at[N] + 1) * (int64_t)p->at[DRAWN];
+}
+
+/* One row of n logits N(0, S^2), and the norm r of its logits less their mean. */
+static attend_status draw(const struct lab_draws *draws, attend_context *ctx,
+                          uint64_t trial, double *room, struct lab_row_stats *stats,
+                          double *r, attend_error *err)
+{
+    const int64_t n = (int64_t)draws->at->at[N], d = (int64_t)draws->at->at[DRAWN];
     double *const key = room, *const query = key + n * d;
     const struct lab_problem problem = {.nk = n,
                                         .d = d,
                                         .q = query,
                                         .k = key,
-                                        .scale = cloud->S / sqrt((double)d),
+                                        .scale = draws->at->at[SPREAD] / sqrt((double)d),
                                         .stats = stats};
 
-    lab_normals(cloud->seed, cloud->stream, trial * (uint64_t)((n + 1) * d), key,
+    lab_normals(draws->seed, draws->stream, trial * (uint64_t)((n + 1) * d), key,
                 (n + 1) * d);
     for (int64_t c = 0; c < d; c++)
         query[c] = query[c] < 0 ? -1 : 1;
@@ -61,42 +57,19 @@ static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64
 static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
                               double *values)
 {
-    const struct cloud *const cloud = arg;
+    const struct lab_draws *const draws = arg;
     struct lab_row_stats stats;
     double r;
     const attend_status status =
-        draw(cloud, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
+        draw(draws, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
 
     if (status != ATTEND_OK)
         return status;
     values[ENTROPY] = stats.entropy;
     values[SQUARES] = 1 / stats.n_eff;
     values[BELOW_FLOOR] =
-        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - stats.entropy);
+        fmax(0, attend_theory_entropy_floor(draws->at->at[N], r) - stats.entropy);
     return ATTEND_OK;
-}
-
-static struct cloud cloud_of(const struct lab_run *run, const struct lab_setting *p,
-                             uint64_t stream)
-{
-    const int64_t n = (int64_t)p->at[N], d = (int64_t)p->at[D];
-    /* A sweep and too many entries take one column: the logits are the same in law. */
-    const int is_narrow = n * d > 1 << 20 || stream != OWN_STREAM;
-
-    return (struct cloud){.n = n,
-                          .d = is_narrow ? 1 : d,
-                          .S = p->at[SPREAD],
-                          .seed = run->session.seed,
-                          .stream = stream};
-}
-
-static int perform_trials(struct lab_run *run, const struct lab_setting *p,
-                          uint64_t stream, int64_t trials, struct lab_sample *sample)
-{
-    const struct cloud cloud = cloud_of(run, p, stream);
-
-    return lab_run_trials(run, trial_of, &cloud, trials, VALUES, room_of(&cloud),
-                          sample->moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -140,9 +113,9 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
     found[FLOOR] = lab_zero(sample->moments[BELOW_FLOOR].mean, 1e-12 * log(p->at[N]));
 }
 
-static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
-                                       .values = VALUES, .trials = perform_trials,
-                                       .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
+                                       .values = VALUES,   .trial = trial_of,
+                                       .scratch = room_of, .finish = finish};
 
 /* One spike of norm r attains the floor. */
 static int emit_spike(struct lab_run *run, const struct lab_setting *p)
@@ -192,7 +165,7 @@ static int sweep_spreads(struct lab_run *run)
                                      LAB_STEPS_OF(spreads),
                                      .stream = SWEEP_STREAM,
                                      .trials = run->trials};
-    const struct lab_setting p = lab_own(run);
+    struct lab_setting p = lab_own(run);
     const double n = p.at[N];
     struct lab_plotted drawn[FIGURES];
 
@@ -212,46 +185,48 @@ static int sweep_spreads(struct lab_run *run)
             lab_series_point(limit, S, plots[f].limit(n, S), 0);
         drawn[f].curve.measured = lab_series_add(figure, LAB_POINTS, "measured, exact");
     }
+    p.at[DRAWN] = 1; /* the logits are the same in law */
     return lab_sweep(run, &model, &over_S, p, drawn, FIGURES);
 }
 
 static int scatter(struct lab_run *run)
 {
-    const struct lab_setting p = lab_own(run);
-    struct cloud cloud = cloud_of(run, &p, SCATTER_STREAM);
+    struct lab_setting p = lab_own(run);
+    const struct lab_draws draws = {&p, run->session.seed, SCATTER_STREAM};
+    const double n = p.at[N];
     struct lab_figure *const figure =
         lab_plot(run, "floor", "Entropy of random rows, and its floor",
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
     struct lab_series *points;
-    double *const room = lab_room(run, room_of(&cloud));
+    double *const room = lab_room(run, (int64_t)n + 1);
     attend_status status = ATTEND_OK;
     attend_error err;
     double nearest = INFINITY;
 
     if (!room)
         return -1;
-    const double most = 10 * sqrt((double)cloud.n);
+    p.at[DRAWN] = 1;
+    const double most = 10 * sqrt(n);
     for (double r = 0.25; r <= most; r *= 1.0625)
-        lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
+        lab_series_point(line, r, attend_theory_entropy_floor(n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
          x++) {
         struct lab_row_stats stats;
         double r;
-        cloud.S = spreads[x % SPREADS];
-        status = draw(&cloud, run->ctx, (uint64_t)x, room, &stats, &r, &err);
+        p.at[SPREAD] = spreads[x % SPREADS];
+        status = draw(&draws, run->ctx, (uint64_t)x, room, &stats, &r, &err);
         if (status != ATTEND_OK)
             break;
         lab_series_point(points, r, stats.entropy, 0);
-        nearest = fmin(nearest,
-                       stats.entropy - attend_theory_entropy_floor((double)cloud.n, r));
+        nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "n = %lld.  No row of this norm has less entropy than one spike.  "
+        "n = %.0f.  No row of this norm has less entropy than one spike.  "
         "The nearest of these random rows is %.2g nats above it.",
-        (long long)cloud.n, fmax(nearest, 0));
+        n, fmax(nearest, 0));
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
@@ -261,7 +236,8 @@ static int perform(struct lab_run *run)
 
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S", lab_choice(run, "scale") ? sqrt(lab_real(run, "d")) : 1);
-    const struct lab_setting p = lab_own(run);
+    struct lab_setting p = lab_own(run);
+    p.at[DRAWN] = p.at[N] * p.at[D] > 1 << 20 ? 1 : p.at[D];
     return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample) ||
            emit_spike(run, &p);
 }

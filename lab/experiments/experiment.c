@@ -227,16 +227,10 @@ void lab_emit(struct lab_run *run, const char *quantity, const struct lab_settin
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se)
 {
-    lab_emit_estimate(run, quantity, theory,
-                      (struct lab_estimate){.value = measured, .se = se});
-}
-
-void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
-                       struct lab_estimate estimate)
-{
     const struct lab_setting own = lab_own(run);
 
-    lab_emit(run, quantity, &own, lab_exact(theory, estimate));
+    lab_emit(run, quantity, &own,
+             (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
 void lab_series_estimate(struct lab_series *series, double x,

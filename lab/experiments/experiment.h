@@ -210,9 +210,7 @@ void lab_emit(struct lab_run *run, const char *quantity, const struct lab_settin
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se);
 
-/* The same, and a point of a figure, from an estimate. */
-void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
-                       struct lab_estimate estimate);
+/* A point of a figure, from an estimate. */
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
 

@@ -220,15 +220,6 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
 static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
                                        .values = VALUES,   .trial = trial_of,
                                        .scratch = room_of, .finish = finish};
-/* The same without the quantities that a sweep does not print. */
-static const struct lab_model swept = {.rows = rows,
-                                       .count = P_BEATEN + 1,
-                                       .theory = theory_of,
-                                       .values = VALUES,
-                                       .trial = trial_of,
-                                       .scratch = room_of,
-                                       .finish = finish};
-
 /* ---- sweeps and figures ------------------------------------------------ */
 
 static const double sizes[] = {16, 32, 64, 128, 256, 512, 1024};
@@ -293,11 +284,13 @@ static int sweep(struct lab_run *run)
                                          .count = SIZES - skipped,
                                          .stream = SWEEP_STREAM +
                                                    (uint64_t)(x * SIZES + skipped),
-                                         .trials = run->trials / 16 + 1};
-        const struct lab_plotted drawn = {P_SUCCESS,
-                                          lab_curve_add(figure, "m = %g", targets[x])};
+                                         .trials = run->trials / 16 + 1,
+                                         .only_drawn = 1};
+        const struct lab_plotted drawn[2] = {
+            {P_SUCCESS, lab_curve_add(figure, "m = %g", targets[x])},
+            {P_BEATEN, {NULL, NULL}}};
         p.at[TARGETS] = targets[x];
-        if (lab_sweep(run, &swept, &over_n, p, &drawn, 1))
+        if (lab_sweep(run, &model, &over_n, p, drawn, 2))
             return -1;
     }
     return sweep_random(run);

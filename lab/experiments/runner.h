@@ -102,7 +102,7 @@ struct lab_sweep {
 };
 #define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
 
-/* A row of the model, and the curve that shows it. */
+/* A row of the model, and the curve that shows it; NULL: it is not drawn. */
 struct lab_plotted {
     int row;
     struct lab_curve curve;

@@ -63,8 +63,8 @@ static int read_weights(struct lab_run *run, struct wanted *wanted)
     return m;
 }
 
-/* The run's point, with its weights. */
-static int read_point(struct lab_run *run, struct wanted *wanted, struct lab_setting *p)
+/* The run's setting, with its weights. */
+static int read_setting(struct lab_run *run, struct wanted *wanted, struct lab_setting *p)
 {
     if (lab_settle_d(run))
         return -1;
@@ -347,7 +347,7 @@ static int perform(struct lab_run *run)
     struct wanted wanted;
     struct lab_setting p;
 
-    if (read_point(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
+    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
         return -1;
     conclude(run, &p);
     return 0;
@@ -358,7 +358,7 @@ static int sweep(struct lab_run *run)
     struct wanted wanted;
     struct lab_setting p;
 
-    if (read_point(run, &wanted, &p) || sweep_beta(run, p))
+    if (read_setting(run, &wanted, &p) || sweep_beta(run, p))
         return -1;
     return wanted.given || p.at[SCALED] ? 0 : sweep_size(run, p);
 }

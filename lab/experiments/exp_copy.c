@@ -27,8 +27,8 @@ static const struct lab_flag flags[] = {
 
 enum { N, D, BETA, TAU, NORM, COSINE, EPS, DTYPE, USED_TAU, USED_DTYPE }; /* flags */
 
-/* The run's point: what is measured has its tau and type. */
-static struct lab_setting point_of(const struct lab_run *run)
+/* The run's setting; what is measured has its tau and type. */
+static struct lab_setting setting_of(const struct lab_run *run)
 {
     struct lab_setting p = lab_own(run);
 
@@ -125,7 +125,7 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
 static void emit_bound(struct lab_run *run, const char *quantity, double theory,
                        double measured, double allowed)
 {
-    const struct lab_setting p = point_of(run);
+    const struct lab_setting p = setting_of(run);
 
     lab_emit(run, quantity, &p,
              (struct lab_found){.theory = theory,
@@ -207,7 +207,7 @@ static int sweep_gap(struct lab_run *run)
                  "β (score gap at τ = 1)", "p_j (weight of the wanted key)", 0,
                  "The gap must exceed ln(n-1) by a margin: a large query is not enough.  "
                  "Lines are 1/(1 + (n-1) exp(-gap)).");
-    struct lab_setting p = point_of(run);
+    struct lab_setting p = setting_of(run);
 
     /* Measured at tau 1 in f64 whatever the flags; its rows show the flags. */
     p.at[USED_TAU] = p.at[NORM] = 1;
@@ -226,7 +226,7 @@ static int sweep_error(struct lab_run *run)
 {
     const struct lab_sweep over_beta = {
         .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
-    struct lab_setting p = point_of(run);
+    struct lab_setting p = setting_of(run);
     struct lab_figure *const figure = lab_plot(
         run, "distance", "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|",
         LAB_LOG_Y,
@@ -253,7 +253,7 @@ static int sweep_cosine(struct lab_run *run)
     static const double cosines[] = {-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1};
     const struct lab_sweep over_cosine = {
         .flag = COSINE, .line = {-1, 1, 128, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(cosines)};
-    struct lab_setting p = point_of(run);
+    struct lab_setting p = setting_of(run);
     struct lab_figure *const figure = lab_plot(
         run, "cosine", "Copying: neither the cosine nor the norm decides",
         "cosine between k_j and every other key", "p_j", 0,
@@ -282,7 +282,7 @@ static int perform(struct lab_run *run)
 
     if (lab_settle_d(run))
         return -1;
-    const struct lab_setting p = point_of(run);
+    const struct lab_setting p = setting_of(run);
     const double n = p.at[N], eps = p.at[EPS];
     if (lab_rows_at(run, &model, &p, 0, 0, &sample))
         return -1;

@@ -80,7 +80,8 @@ enum {
 static const struct lab_observable rows[2 * ROWS] = {
     ROWS_OVER("", 0), ROWS_OVER("_given_positive", VALUES)};
 
-/* Heads 0 and 1 are the two, head 2 is the single one; a point is with its queries. */
+/* Heads 0 and 1 are the two, head 2 is the single one; a setting has its queries in
+ * `with`. */
 static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const double scale = p->at[SCALE];

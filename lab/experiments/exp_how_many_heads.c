@@ -126,8 +126,9 @@ static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
                                        .values = ROWS,     .scene = scene_of,
                                        .observe = observe, .finish = finish};
 
-/* The run's point with orthonormal keys, n dimensions, and heads of this kind. */
-static struct lab_setting point_of(const struct lab_run *run, int copies, int independent)
+/* The run's setting with orthonormal keys, n dimensions, and heads of this kind. */
+static struct lab_setting setting_of(const struct lab_run *run, int copies,
+                                     int independent)
 {
     struct lab_setting p = lab_own(run);
 
@@ -173,7 +174,7 @@ static int split_curves(struct lab_run *run)
     struct lab_figure *const figure = lab_plot(
         run, "split", "Stratified sampling: error by number of heads", "h (heads)",
         "E|c - mean of m values|^2, magnitudes > 0", LAB_LOG_X, "%s", "");
-    struct lab_setting p = point_of(run, 0, 0);
+    struct lab_setting p = setting_of(run, 0, 0);
     struct lab_sample sample = {.histogram = NULL};
     const struct lab_found *const mse = &sample.found[MSE_POSITIVE];
     uint64_t stream = 100;
@@ -234,7 +235,8 @@ static int copies_curves(struct lab_run *run)
                 .stream = 200 + (uint64_t)(20 * independent + (int)heads[x]),
                 .trials = run->trials / 20 + 100,
                 .only_drawn = 1};
-            if (lab_sweep(run, &model, &over_h, point_of(run, 1, independent), &drawn, 1))
+            if (lab_sweep(run, &model, &over_h, setting_of(run, 1, independent), &drawn,
+                          1))
                 return -1;
         }
     }

@@ -37,14 +37,14 @@ static attend_dtype dtype_of(const struct lab_setting *p)
     return p->at[DTYPE] ? ATTEND_F32 : ATTEND_F64;
 }
 
-static attend_rule rule_of(const struct lab_setting *point, enum mask mask)
+static attend_rule rule_of(const struct lab_setting *setting, enum mask mask)
 {
     attend_rule rule = attend_rule_default();
 
     rule.causal = mask == CAUSAL ? ATTEND_CAUSAL_TOP_LEFT : ATTEND_CAUSAL_NONE;
     rule.window_left = rule.window_right =
-        mask == WINDOW ? (int64_t)point->at[WIDTH] : -1;
-    rule.scale_is_set = point->at[UNSCALED] != 0;
+        mask == WINDOW ? (int64_t)setting->at[WIDTH] : -1;
+    rule.scale_is_set = setting->at[UNSCALED] != 0;
     rule.scale = 1.0;
     return rule;
 }
@@ -61,17 +61,18 @@ struct workspace {
     unsigned char *moved_mask;      /* (T, T) */
 };
 
-static int open_workspace(struct lab_run *run, const struct lab_setting *point,
+static int open_workspace(struct lab_run *run, const struct lab_setting *setting,
                           struct workspace *work)
 {
-    const int64_t T = tokens_of(point), d = columns_of(point);
-    const int64_t pairs = heads_of(point) * T * T;
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    const int64_t pairs = heads_of(setting) * T * T;
     double **const matrices[] = {&work->x, &work->expect, &work->got, &work->h, &work->z};
     enum { MATRICES = sizeof matrices / sizeof *matrices };
     double *next = lab_room(run, MATRICES * T * d + MAPS * pairs);
 
     *work = (struct workspace){
-        .tokens = {.t = T, .d = d, .heads = heads_of(point), .dtype = dtype_of(point)}};
+        .tokens = {
+            .t = T, .d = d, .heads = heads_of(setting), .dtype = dtype_of(setting)}};
     if (next == NULL || lab_tokens_open(&run->session, &work->tokens))
         return -1;
     for (int m = 0; m < MATRICES; m++, next += T * d)
@@ -164,13 +165,13 @@ static int layer(struct lab_run *run, const struct workspace *work,
 }
 
 /* Tokens are moved: work->x becomes PX. */
-static int move_tokens(struct lab_run *run, const struct lab_setting *point,
+static int move_tokens(struct lab_run *run, const struct lab_setting *setting,
                        struct workspace *work, struct defects *defects)
 {
-    const int64_t T = tokens_of(point), d = columns_of(point), count = T * d;
-    const int64_t pairs = heads_of(point) * T * T;
-    const attend_rule rule = rule_of(point, mask_of(point));
-    const attend_rule open = rule_of(point, NONE);
+    const int64_t T = tokens_of(setting), d = columns_of(setting), count = T * d;
+    const int64_t pairs = heads_of(setting) * T * T;
+    const attend_rule rule = rule_of(setting, mask_of(setting));
+    const attend_rule open = rule_of(setting, NONE);
     double *const *const map = work->map;
 
     attend_theory_permute_rows(work->tokens.x, T, d, work->order, work->x);
@@ -201,21 +202,22 @@ static int move_tokens(struct lab_run *run, const struct lab_setting *point,
 }
 
 /* The mask moves with the tokens: M -> P M P^T, given as an explicit mask. */
-static int move_mask_too(struct lab_run *run, const struct lab_setting *point,
+static int move_mask_too(struct lab_run *run, const struct lab_setting *setting,
                          struct workspace *work, struct defects *defects)
 {
-    const int64_t T = tokens_of(point), d = columns_of(point);
-    attend_rule rule = rule_of(point, NONE);
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    attend_rule rule = rule_of(setting, NONE);
 
     defects->mask_moved = NAN;
-    if (mask_of(point) == NONE)
+    if (mask_of(setting) == NONE)
         return 0;
     for (int64_t i = 0; i < T; i++)
         for (int64_t j = 0; j < T; j++) {
             const int64_t from = work->order[i], to = work->order[j];
             work->moved_mask[i * T + j] =
-                mask_of(point) == CAUSAL ? to <= from
-                                         : llabs(to - from) <= (int64_t)point->at[WIDTH];
+                mask_of(setting) == CAUSAL
+                    ? to <= from
+                    : llabs(to - from) <= (int64_t)setting->at[WIDTH];
         }
     rule.mask = (attend_view){work->moved_mask, ATTEND_BOOL, {1, 1, T, T}, {0, 0, T, 1}};
     if (layer(run, work, &rule, work->x, &(struct lab_layer_out){.h = work->got}))
@@ -226,11 +228,11 @@ static int move_mask_too(struct lab_run *run, const struct lab_setting *point,
 }
 
 /* What sheet 002 claims: columns of X are moved, weights are not. */
-static int move_features(struct lab_run *run, const struct lab_setting *point,
+static int move_features(struct lab_run *run, const struct lab_setting *setting,
                          struct workspace *work, struct defects *defects)
 {
-    const int64_t T = tokens_of(point), d = columns_of(point);
-    const attend_rule rule = rule_of(point, mask_of(point));
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    const attend_rule rule = rule_of(setting, mask_of(setting));
 
     attend_theory_permute_columns(work->tokens.x, T, d, work->feature_order,
                                   work->expect);
@@ -241,21 +243,22 @@ static int move_features(struct lab_run *run, const struct lab_setting *point,
     return 0;
 }
 
-static int measure(struct lab_run *run, const struct lab_setting *point,
+static int measure(struct lab_run *run, const struct lab_setting *setting,
                    struct workspace *work, struct defects *defects)
 {
-    return open_workspace(run, point, work) || move_tokens(run, point, work, defects) ||
-           move_mask_too(run, point, work, defects) ||
-           move_features(run, point, work, defects);
+    return open_workspace(run, setting, work) ||
+           move_tokens(run, setting, work, defects) ||
+           move_mask_too(run, setting, work, defects) ||
+           move_features(run, setting, work, defects);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
 /* A theory of 0: what vanishes but for rounding; NaN: there is none. */
-static void emit(struct lab_run *run, const struct lab_setting *point,
+static void emit(struct lab_run *run, const struct lab_setting *setting,
                  const char *quantity, double theory, double measured, double allowed)
 {
-    lab_emit(run, quantity, point,
+    lab_emit(run, quantity, setting,
              isnan(theory) ? lab_sure(theory, measured) : lab_zero(measured, allowed));
 }
 
@@ -263,44 +266,46 @@ static void emit(struct lab_run *run, const struct lab_setting *point,
  * The same sums in two orders: each is within the accuracy that the engine states for
  * scores and values of size 1, here of values below 8 and scores up to max|S|.
  */
-static double rounding_of(const struct lab_setting *point, const struct defects *defects)
+static double rounding_of(const struct lab_setting *setting,
+                          const struct defects *defects)
 {
-    const double stated = dtype_of(point) == ATTEND_F64 ? 1e-12 : 2e-6;
+    const double stated = dtype_of(setting) == ATTEND_F64 ? 1e-12 : 2e-6;
 
     return 2.0 * stated * 8.0 * fmax(1.0, defects->score);
 }
 
-static void emit_all(struct lab_run *run, const struct lab_setting *point,
+static void emit_all(struct lab_run *run, const struct lab_setting *setting,
                      const struct defects *defects)
 {
-    const double allowed = rounding_of(point, defects);
+    const double allowed = rounding_of(setting, defects);
     /* A mask, a window: no formula says how far the rows are then from equal. */
-    const double theory = mask_of(point) == NONE ? 0.0 : NAN;
-    const int by_columns = point->at[BY_COLUMNS] != 0;
+    const double theory = mask_of(setting) == NONE ? 0.0 : NAN;
+    const int by_columns = setting->at[BY_COLUMNS] != 0;
     const double rows = by_columns ? defects->features : defects->tokens;
     const double columns = by_columns ? defects->tokens : defects->features;
 
-    emit(run, point, "defect_rows", by_columns ? NAN : theory, rows, allowed);
-    emit(run, point, "defect_columns", by_columns ? theory : NAN, columns, allowed);
-    emit(run, point, "defect_scores", 0.0, defects->scores, allowed);
-    emit(run, point, "defect_weights", theory, defects->weights, allowed);
-    emit(run, point, "defect_z", theory, defects->z, defects->stretch * allowed);
-    if (mask_of(point) != NONE)
-        emit(run, point, "defect_mask_moved", 0.0, defects->mask_moved, allowed);
-    emit(run, point, "rows_same_bits", NAN, defects->same_bits, 0.0);
+    emit(run, setting, "defect_rows", by_columns ? NAN : theory, rows, allowed);
+    emit(run, setting, "defect_columns", by_columns ? theory : NAN, columns, allowed);
+    emit(run, setting, "defect_scores", 0.0, defects->scores, allowed);
+    emit(run, setting, "defect_weights", theory, defects->weights, allowed);
+    emit(run, setting, "defect_z", theory, defects->z, defects->stretch * allowed);
+    if (mask_of(setting) != NONE)
+        emit(run, setting, "defect_mask_moved", 0.0, defects->mask_moved, allowed);
+    emit(run, setting, "rows_same_bits", NAN, defects->same_bits, 0.0);
 }
 
-/* A point of a sweep; rows that the run's own do not hold already. */
+/* A setting of a sweep; rows that the run's own do not hold already. */
 static int measure_swept(struct lab_run *run, const struct lab_setting *own,
-                         const struct lab_setting *point, struct defects *defects)
+                         const struct lab_setting *setting, struct defects *defects)
 {
     struct workspace work;
-    const int failed = measure(run, point, &work, defects);
+    const int failed = measure(run, setting, &work, defects);
 
     close_workspace(&work);
-    if (!failed && (tokens_of(point) != tokens_of(own) ||
-                    dtype_of(point) != dtype_of(own) || mask_of(point) != mask_of(own)))
-        emit_all(run, point, defects);
+    if (!failed &&
+        (tokens_of(setting) != tokens_of(own) || dtype_of(setting) != dtype_of(own) ||
+         mask_of(setting) != mask_of(own)))
+        emit_all(run, setting, defects);
     return failed;
 }
 
@@ -327,18 +332,18 @@ static int sweep_tokens(struct lab_run *run, const struct lab_setting *at)
          heads_of(at) * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session);
          T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
-            struct lab_setting point = *at;
+            struct lab_setting setting = *at;
             struct defects defects;
-            point.at[TOKENS] = (double)T;
-            point.at[DTYPE] = f32;
-            if (measure_swept(run, at, &point, &defects))
+            setting.at[TOKENS] = (double)T;
+            setting.at[DTYPE] = f32;
+            if (measure_swept(run, at, &setting, &defects))
                 return -1;
             most[0] = fmax(most[0], defects.tokens);
             most[1] = fmax(most[1], defects.features);
-            is_rounding &= defects.tokens <= rounding_of(&point, &defects);
+            is_rounding &= defects.tokens <= rounding_of(&setting, &defects);
             lab_series_point(series[f32], (double)T, defects.tokens, 0.0);
             lab_series_point(series[2 + f32], (double)T, defects.features, 0.0);
-            lab_series_point(series[4 + f32], (double)T, rounding_of(&point, &defects),
+            lab_series_point(series[4 + f32], (double)T, rounding_of(&setting, &defects),
                              0.0);
         }
     lab_figure_describe(
@@ -366,10 +371,10 @@ static int sweep_masks(struct lab_run *run, const struct lab_setting *at)
 
     lab_figure_names(figure, "none|causal|window");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
-        struct lab_setting point = *at;
+        struct lab_setting setting = *at;
         struct defects defects;
-        point.at[MASK] = m;
-        if (measure_swept(run, at, &point, &defects))
+        setting.at[MASK] = m;
+        if (measure_swept(run, at, &setting, &defects))
             return -1;
         apart[m] = defects.tokens;
         together = fmax(together, m == NONE ? 0 : defects.mask_moved);
@@ -408,22 +413,22 @@ static void show_weights(struct lab_run *run, const struct workspace *work,
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_setting point = lab_own(run);
+    const struct lab_setting setting = lab_own(run);
     struct workspace work;
     struct defects defects;
 
-    if (columns_of(&point) % heads_of(&point) != 0)
+    if (columns_of(&setting) % heads_of(&setting) != 0)
         return lab_misuse(&run->session, "--h %lld does not divide --d %lld",
-                          (long long)heads_of(&point), (long long)columns_of(&point));
-    if (point.at[HEADS] * point.at[TOKENS] * point.at[TOKENS] > PAIRS_MAX)
+                          (long long)heads_of(&setting), (long long)columns_of(&setting));
+    if (setting.at[HEADS] * setting.at[TOKENS] * setting.at[TOKENS] > PAIRS_MAX)
         return lab_misuse(
             &run->session, "--h %lld and --T %lld: h T T must not exceed %d",
-            (long long)heads_of(&point), (long long)tokens_of(&point), PAIRS_MAX);
-    const int failed = measure(run, &point, &work, &defects);
+            (long long)heads_of(&setting), (long long)tokens_of(&setting), PAIRS_MAX);
+    const int failed = measure(run, &setting, &work, &defects);
     if (!failed) {
-        emit_all(run, &point, &defects);
-        show_weights(run, &work, mask_of(&point), 0, "Weights of X");
-        show_weights(run, &work, mask_of(&point), 1, "Weights of PX");
+        emit_all(run, &setting, &defects);
+        show_weights(run, &work, mask_of(&setting), 0, "Weights of X");
+        show_weights(run, &work, mask_of(&setting), 1, "Weights of PX");
     }
     close_workspace(&work);
     return failed;
@@ -431,9 +436,9 @@ static int perform(struct lab_run *run)
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_setting point = lab_own(run);
+    const struct lab_setting setting = lab_own(run);
 
-    return sweep_tokens(run, &point) || sweep_masks(run, &point);
+    return sweep_tokens(run, &setting) || sweep_masks(run, &setting);
 }
 
 const struct lab_experiment lab_experiment_permute = {

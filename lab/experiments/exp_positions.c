@@ -78,12 +78,12 @@ struct symmetry {
     double shift;       /* max|Att at positions + offset - Att| */
 };
 
-static int measure_symmetry(struct lab_run *run, const struct lab_setting *point,
+static int measure_symmetry(struct lab_run *run, const struct lab_setting *setting,
                             struct symmetry *symmetry)
 {
     struct lab_tokens tokens = {
-        .t = (int64_t)point->at[T] < TOKENS_MAX ? (int64_t)point->at[T] : TOKENS_MAX,
-        .d = (int64_t)point->at[D],
+        .t = (int64_t)setting->at[T] < TOKENS_MAX ? (int64_t)setting->at[T] : TOKENS_MAX,
+        .d = (int64_t)setting->at[D],
         .heads = 1,
         .dtype = ATTEND_F64};
     const int64_t count = tokens.t * tokens.d;
@@ -96,13 +96,13 @@ static int measure_symmetry(struct lab_run *run, const struct lab_setting *point
     double *const expect = got + count, *const scratch = expect + count;
     lab_tokens_order(run->session.seed, tokens.t, order);
     attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
-    int failed = attend_at(run, kind_of(point), &tokens, tokens.x, 0, scratch, h) ||
-                 attend_at(run, kind_of(point), &tokens, px, 0, scratch, got);
+    int failed = attend_at(run, kind_of(setting), &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(run, kind_of(setting), &tokens, px, 0, scratch, got);
     if (!failed) {
         attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
         symmetry->permutation = lab_most_apart(got, expect, count);
-        failed = attend_at(run, kind_of(point), &tokens, tokens.x,
-                           (int64_t)point->at[OFFSET], scratch, got);
+        failed = attend_at(run, kind_of(setting), &tokens, tokens.x,
+                           (int64_t)setting->at[OFFSET], scratch, got);
         symmetry->shift = lab_most_apart(got, h, count);
     }
     lab_tokens_close(&tokens);
@@ -113,28 +113,28 @@ static int measure_symmetry(struct lab_run *run, const struct lab_setting *point
  * A score is a sum over d products of entries that an angle moves, then averaged over
  * values below 8.
  */
-static double shift_rounding(const struct lab_setting *point)
+static double shift_rounding(const struct lab_setting *setting)
 {
-    return 64.0 * point->at[D] * angle_error(point->at[T] + point->at[OFFSET]);
+    return 64.0 * setting->at[D] * angle_error(setting->at[T] + setting->at[OFFSET]);
 }
 
-static void emit_shift(struct lab_run *run, const struct lab_setting *point,
+static void emit_shift(struct lab_run *run, const struct lab_setting *setting,
                        const struct symmetry *symmetry)
 {
-    emit(run, point, "shift_defect", kind_of(point) == LAB_SINUSOID ? NAN : 0.0,
-         symmetry->shift, shift_rounding(point));
+    emit(run, setting, "shift_defect", kind_of(setting) == LAB_SINUSOID ? NAN : 0.0,
+         symmetry->shift, shift_rounding(setting));
 }
 
 /* The same sums in another order, of values below 8 and scores of some units. */
 static const double permutation_rounding = 1e-10;
 
-static void emit_symmetry(struct lab_run *run, const struct lab_setting *point,
+static void emit_symmetry(struct lab_run *run, const struct lab_setting *setting,
                           const struct symmetry *symmetry)
 {
-    emit(run, point, "equivariance_defect",
-         kind_of(point) == LAB_NO_POSITIONS ? 0.0 : NAN, symmetry->permutation,
+    emit(run, setting, "equivariance_defect",
+         kind_of(setting) == LAB_NO_POSITIONS ? 0.0 : NAN, symmetry->permutation,
          permutation_rounding);
-    emit_shift(run, point, symmetry);
+    emit_shift(run, setting, symmetry);
 }
 
 /* ---- encodings ----------------------------------------------------------- */
@@ -144,48 +144,48 @@ struct near {
 };
 
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
-                        const struct lab_setting *point, struct near *near)
+                        const struct lab_setting *setting, struct near *near)
 {
     const int64_t found =
-        lab_encodings_nearest(&run->session, e, kind_of(point), (int64_t)point->at[D],
-                              (int64_t)point->at[T], &near->measured);
+        lab_encodings_nearest(&run->session, e, kind_of(setting), (int64_t)setting->at[D],
+                              (int64_t)setting->at[T], &near->measured);
 
     if (found < 0)
         return -1;
     if (lab_stopped(&run->session))
         return 0;
     const int64_t expected = attend_theory_sinusoid_nearest(
-        (int64_t)point->at[D], (int64_t)point->at[T], &near->theory);
-    emit(run, point, "near_offset", (double)expected, (double)found, 0.0);
-    emit(run, point, "near_distance", near->theory, near->measured,
-         point->at[D] * angle_error(point->at[T]));
+        (int64_t)setting->at[D], (int64_t)setting->at[T], &near->theory);
+    emit(run, setting, "near_offset", (double)expected, (double)found, 0.0);
+    emit(run, setting, "near_distance", near->theory, near->measured,
+         setting->at[D] * angle_error(setting->at[T]));
     return 0;
 }
 
 /* phi_t.phi_(t + offset) over t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the
  * same. */
 static int emit_dot(struct lab_run *run, struct lab_encodings *e,
-                    const struct lab_setting *point)
+                    const struct lab_setting *setting)
 {
-    const int64_t count = (int64_t)point->at[T] < LAB_ENCODINGS_MAX
-                              ? (int64_t)point->at[T]
+    const int64_t count = (int64_t)setting->at[T] < LAB_ENCODINGS_MAX
+                              ? (int64_t)setting->at[T]
                               : LAB_ENCODINGS_MAX;
     const double theory =
-        attend_theory_sinusoid_dot((int64_t)point->at[D], point->at[OFFSET]);
+        attend_theory_sinusoid_dot((int64_t)setting->at[D], setting->at[OFFSET]);
     const double rounding =
-        point->at[D] * angle_error((double)(count + (int64_t)point->at[OFFSET]));
+        setting->at[D] * angle_error((double)(count + (int64_t)setting->at[OFFSET]));
     double spread = 0.0;
 
-    lab_encode(kind_of(point), (int64_t)point->at[D], 0, count, e->a);
-    lab_encode(kind_of(point), (int64_t)point->at[D], (int64_t)point->at[OFFSET], count,
-               e->b);
-    if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)point->at[D], e->a, e->b,
-                          e->dot))
+    lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
+    lab_encode(kind_of(setting), (int64_t)setting->at[D], (int64_t)setting->at[OFFSET],
+               count, e->b);
+    if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
+                          e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
-    emit(run, point, "dot", theory, e->dot[0], rounding);
-    emit(run, point, "dot_spread", 0.0, spread, rounding);
+    emit(run, setting, "dot", theory, e->dot[0], rounding);
+    emit(run, setting, "dot_spread", 0.0, spread, rounding);
     return 0;
 }
 
@@ -208,13 +208,13 @@ static int sweep_kinds(struct lab_run *run, const struct lab_setting *at)
     lab_figure_names(figure, "sinusoid|rope|none");
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
-        struct lab_setting point = *at;
+        struct lab_setting setting = *at;
         struct symmetry symmetry;
-        point.at[POSITIONS] = kind;
-        if (measure_symmetry(run, &point, &symmetry))
+        setting.at[POSITIONS] = kind;
+        if (measure_symmetry(run, &setting, &symmetry))
             return -1;
-        if (point.at[POSITIONS] != at->at[POSITIONS])
-            emit_symmetry(run, &point, &symmetry);
+        if (setting.at[POSITIONS] != at->at[POSITIONS])
+            emit_symmetry(run, &setting, &symmetry);
         lab_series_point(permuted, kind, symmetry.permutation, 0.0);
         lab_series_point(shifted, kind, symmetry.shift, 0.0);
     }
@@ -236,18 +236,18 @@ static int sweep_shifts(struct lab_run *run, const struct lab_setting *at)
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
-            struct lab_setting point = *at;
+            struct lab_setting setting = *at;
             struct symmetry symmetry;
-            point.at[POSITIONS] = kind;
-            point.at[OFFSET] = (double)offset;
-            if (measure_symmetry(run, &point, &symmetry))
+            setting.at[POSITIONS] = kind;
+            setting.at[OFFSET] = (double)offset;
+            if (measure_symmetry(run, &setting, &symmetry))
                 return -1;
             if ((double)offset != at->at[OFFSET])
-                emit_shift(run, &point, &symmetry);
+                emit_shift(run, &setting, &symmetry);
             lab_series_point(kind == LAB_ROPE ? rope : sinusoid, (double)offset,
                              symmetry.shift, 0.0);
             if (kind == LAB_ROPE)
-                lab_series_point(allowed, (double)offset, shift_rounding(&point), 0.0);
+                lab_series_point(allowed, (double)offset, shift_rounding(&setting), 0.0);
         }
     return 0;
 }
@@ -274,12 +274,12 @@ static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
         }
         for (int64_t t = 20; t <= 200000 && !failed && !lab_stopped(&run->session);
              t *= 10) {
-            struct lab_setting point = *at;
+            struct lab_setting setting = *at;
             struct near near = {NAN, NAN};
-            point.at[POSITIONS] = LAB_SINUSOID;
-            point.at[D] = (double)sizes[s];
-            point.at[T] = (double)t;
-            failed = emit_nearest(run, &e, &point, &near);
+            setting.at[POSITIONS] = LAB_SINUSOID;
+            setting.at[D] = (double)sizes[s];
+            setting.at[T] = (double)t;
+            failed = emit_nearest(run, &e, &setting, &near);
             lab_series_point(curve.measured, (double)t, near.measured, 0.0);
         }
         lab_encodings_close(&e);
@@ -290,7 +290,7 @@ static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
 }
 
 static int show_dots(struct lab_run *run, struct lab_encodings *e,
-                     const struct lab_setting *point)
+                     const struct lab_setting *setting)
 {
     const int64_t count = 64;
     struct lab_figure *const figure =
@@ -298,7 +298,7 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
                  "<phi_t, phi_t'>", 0,
                  "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
                  "offset and of nothing else: near positions are alike.",
-                 kind_name(point), (long long)point->at[D]);
+                 kind_name(setting), (long long)setting->at[D]);
 
     if (figure == NULL)
         return 0;
@@ -306,9 +306,9 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(
             curve.theory, (double)x / 8.0,
-            attend_theory_sinusoid_dot((int64_t)point->at[D], (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(&run->session, e, kind_of(point), (int64_t)point->at[D],
-                                0, count + 1))
+            attend_theory_sinusoid_dot((int64_t)setting->at[D], (double)x / 8.0), 0.0);
+    if (lab_encodings_dot_first(&run->session, e, kind_of(setting),
+                                (int64_t)setting->at[D], 0, count + 1))
         return -1;
     for (int64_t i = 0; i <= count; i++)
         lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
@@ -316,24 +316,24 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 }
 
 static int show_distances(struct lab_run *run, struct lab_encodings *e,
-                          const struct lab_setting *point)
+                          const struct lab_setting *setting)
 {
-    const int count = point->at[T] < 64 ? (int)point->at[T] : 64;
+    const int count = setting->at[T] < 64 ? (int)setting->at[T] : 64;
     struct lab_figure *const figure = lab_plot(
         run, "distances", "Distances between encodings", "position t'", "position t", 0,
         "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
         "and only the main one is 0.",
-        kind_name(point), (long long)point->at[D]);
+        kind_name(setting), (long long)setting->at[D]);
     struct lab_heat *const heat = lab_heat_set(figure, count, count, "|phi_t - phi_t'|");
 
     if (heat == NULL)
         return 0;
     for (int i = 0; i < count; i++) {
-        lab_encode(kind_of(point), (int64_t)point->at[D], 0, count, e->a);
-        lab_encode(kind_of(point), (int64_t)point->at[D], i, 1, e->b);
-        for (int64_t at = 0; at < count * (int64_t)point->at[D]; at++)
-            e->a[at] -= e->b[at % (int64_t)point->at[D]];
-        if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)point->at[D], e->a,
+        lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
+        lab_encode(kind_of(setting), (int64_t)setting->at[D], i, 1, e->b);
+        for (int64_t at = 0; at < count * (int64_t)setting->at[D]; at++)
+            e->a[at] -= e->b[at % (int64_t)setting->at[D]];
+        if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
                               e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
@@ -345,34 +345,34 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_setting point = lab_own(run);
+    const struct lab_setting setting = lab_own(run);
     struct lab_encodings e;
     struct symmetry symmetry;
     struct near near;
 
-    if ((int64_t)point.at[D] % 2 != 0)
+    if ((int64_t)setting.at[D] % 2 != 0)
         return lab_misuse(&run->session,
                           "--d %lld is odd: positions take pairs of columns",
-                          (long long)point.at[D]);
-    if (measure_symmetry(run, &point, &symmetry))
+                          (long long)setting.at[D]);
+    if (measure_symmetry(run, &setting, &symmetry))
         return -1;
-    emit_symmetry(run, &point, &symmetry);
-    if (kind_of(&point) == LAB_NO_POSITIONS)
+    emit_symmetry(run, &setting, &symmetry);
+    if (kind_of(&setting) == LAB_NO_POSITIONS)
         return 0;
-    const int failed = lab_encodings_open(&run->session, (int64_t)point.at[D], &e) ||
-                       emit_dot(run, &e, &point) ||
-                       emit_nearest(run, &e, &point, &near) ||
-                       show_dots(run, &e, &point) || show_distances(run, &e, &point);
+    const int failed = lab_encodings_open(&run->session, (int64_t)setting.at[D], &e) ||
+                       emit_dot(run, &e, &setting) ||
+                       emit_nearest(run, &e, &setting, &near) ||
+                       show_dots(run, &e, &setting) || show_distances(run, &e, &setting);
     lab_encodings_close(&e);
     return failed;
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_setting point = lab_own(run);
+    const struct lab_setting setting = lab_own(run);
 
-    return sweep_kinds(run, &point) || sweep_shifts(run, &point) ||
-           sweep_nearest(run, &point);
+    return sweep_kinds(run, &setting) || sweep_shifts(run, &setting) ||
+           sweep_nearest(run, &setting);
 }
 
 const struct lab_experiment lab_experiment_positions = {

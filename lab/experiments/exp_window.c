@@ -170,8 +170,8 @@ enum { ALPHAS = 10, SCALES = 10 };
 static double alpha_at(int column) { return pow(10, -6 + column / 1.5); }
 static double scale_at(int row) { return pow(10, row / 4.5); }
 
-/* The run's point with few keys: every entry of every key of the map is drawn. */
-static struct lab_setting map_point(const struct lab_run *run)
+/* The run's setting with few keys: every entry of every key of the map is drawn. */
+static struct lab_setting map_setting(const struct lab_run *run)
 {
     struct lab_setting p = lab_own(run);
 
@@ -181,7 +181,7 @@ static struct lab_setting map_point(const struct lab_run *run)
 
 static int measure_map(struct lab_run *run, struct lab_estimate *variance)
 {
-    struct lab_setting p = map_point(run);
+    struct lab_setting p = map_setting(run);
     const int64_t trials = run->trials / 50 + 50;
     struct lab_sample sample = {.histogram = NULL};
     const struct lab_found *const found = &sample.found[VAR_W];
@@ -221,7 +221,7 @@ static void describe_map(const struct lab_setting *p, struct lab_figure *figure,
 
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
 {
-    struct lab_setting p = map_point(run);
+    struct lab_setting p = map_setting(run);
     const double least = least_scale(&p);
     struct lab_figure *const figure =
         lab_plot(run, "map", "Variance of the weight: where averaging works",
@@ -256,7 +256,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static struct lab_figure *plot_curves(struct lab_run *run)
 {
-    const struct lab_setting p = map_point(run);
+    const struct lab_setting p = map_setting(run);
     double limit[COLUMNS];
 
     for (int k = 0; k < COLUMNS; k++) {
@@ -279,7 +279,7 @@ static int draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 {
     const struct lab_sweep over_C = {.flag = C, .line = {0, 2, 24, LAB_BY_POWERS, 0, 0}};
     struct lab_figure *const figure = plot_curves(run);
-    struct lab_setting p = map_point(run);
+    struct lab_setting p = map_setting(run);
 
     for (int k = 0; k < COLUMNS; k++) {
         p.at[ALPHA] = alpha_at(columns[k]);

@@ -81,11 +81,12 @@ enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
 /*
  * A setting: values of an experiment's flags, in the order of its table; those of the
  * run, or of a step of a sweep.  A choice is its index; a text, 0 here, is the run's in
- * every point.
+ * every setting.  Places after those of the flags are the experiment's own: they are 0 in
+ * lab_own() and in no row.
  */
 struct lab_setting {
     double at[LAB_PARAMS_MAX];
-    const void *with; /* what else the experiment needs at every point; NULL: nothing */
+    const void *with; /* what else the experiment needs at every setting; NULL: nothing */
 };
 
 struct lab_row {
@@ -178,12 +179,12 @@ int lab_choice(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
 
-/* The point of the run's own parameters. */
+/* The run's own setting. */
 struct lab_setting lab_own(const struct lab_run *run);
 
 /* What was found, as in a row. */
 struct lab_found {
-    int is_absent; /* not measured at this point: no row */
+    int is_absent; /* not measured at this setting: no row */
     double theory, measured, se, allowed;
     enum lab_kind kind;
     int rare;
@@ -200,7 +201,7 @@ struct lab_found lab_near(enum lab_kind kind, double theory,
                           struct lab_estimate measured);
 
 /*
- * A row at a point.  A row that repeats a quantity of the run's own parameters is left
+ * A row at a setting.  A row that repeats a quantity of the run's own parameters is left
  * out.
  */
 void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,

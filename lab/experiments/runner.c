@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- a point --------------------------------------------------------------- */
+/* ---- a setting --------------------------------------------------------------- */
 
 static void theory_of(const struct lab_model *model, const struct lab_setting *at,
                       double *theory)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runner: an experiment as a table of quantities, the theory of them at a point, a
- * measurement of them, and sweeps over a flag.
+ * The runner: an experiment as a table of quantities, the theory of them at a
+ * setting, a measurement of them, and sweeps over a flag.
  */
 #ifndef LAB_RUNNER_H
 #define LAB_RUNNER_H
@@ -9,8 +9,7 @@
 #include "lab/experiments/experiment.h"
 #include "lab/setups/scene.h"
 
-/* A quantity: a row, and in a Monte Carlo experiment the value of the trials behind it.
- */
+/* A quantity: a row, and in Monte Carlo the value of the trials behind it. */
 struct lab_observable {
     const char *quantity;
     int value;
@@ -18,14 +17,14 @@ struct lab_observable {
     double most; /* the value lies within [0, most] */
 };
 
-/* What was measured at a point. */
+/* What was measured at a setting. */
 struct lab_sample {
     struct lab_found found[LAB_QUANTITIES_MAX];       /* by row */
     struct lab_moments moments[LAB_TRIAL_VALUES_MAX]; /* of the values of the trials */
     struct lab_histogram *histogram;                  /* of value 0; NULL: not wanted */
 };
 
-/* The arg of a model's own trial: where it is, and its random numbers. */
+/* The arg of a model's own trial: its setting, and its stream of random numbers. */
 struct lab_draws {
     const struct lab_setting *at;
     uint64_t seed, stream;
@@ -35,8 +34,8 @@ struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
     /*
-     * theory[row] at a point, NaN where no exact form is known; scene: that of the
-     * point, NULL where the model has none.
+     * theory[row] at a setting, NaN where no exact form is known; scene: that of the
+     * setting, NULL where the model has none.
      */
     void (*theory)(const struct lab_setting *at, const struct lab_scene *scene,
                    double *theory);
@@ -64,14 +63,14 @@ struct lab_model {
 /* The fields of a model that name its table of rows. */
 #define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 
-/* Measures a point into the sample.  0, or -1 after lab_fail(). */
+/* Measures a setting into the sample.  0, or -1 after lab_fail(). */
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
                    const struct lab_setting *at, uint64_t stream, int64_t trials,
                    struct lab_sample *sample);
 /* Emits every row that is not absent. */
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
                   const struct lab_setting *at, const struct lab_sample *sample);
-/* Both. */
+/* Measures a setting and emits its rows. */
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
                 const struct lab_setting *at, uint64_t stream, int64_t trials,
                 struct lab_sample *sample);
@@ -98,7 +97,8 @@ struct lab_sweep {
     uint64_t stream, stride; /* a stride of 0 is 1 */
     int64_t trials;
     int only_drawn; /* 1: rows of the quantities drawn, in that order; 0: all rows */
-    const struct lab_sample *own; /* of the run's own point; NULL: it is measured anew */
+    const struct lab_sample
+        *own; /* of the run's own setting; NULL: it is measured anew */
 };
 #define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
 

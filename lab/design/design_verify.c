@@ -84,10 +84,10 @@ static void draw_keys(const struct lab_design_request *r, const double *normals,
     const double sigma = sqrt(r->sigma2), spread = sqrt(r->alpha);
 
     for (int64_t i = 0; i < r->n; i++) {
-        const double magnitude = lab_design_is_noisy(r, i) ? 1 + sigma * normals[i] : 1;
-        for (int64_t c = i * r->d; c < (i + 1) * r->d; c++)
-            keys[c] =
-                magnitude * r->keys[c] + (r->alpha > 0 ? spread * normals[r->n + c] : 0);
+        const double length = lab_design_is_noisy(r, i) ? 1 + sigma * normals[i] : 1;
+        lab_noisy_key(r->keys + i * r->d, length, spread,
+                      r->alpha > 0 ? normals + r->n + i * r->d : NULL, r->d,
+                      keys + i * r->d);
     }
 }
 

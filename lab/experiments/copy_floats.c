@@ -77,8 +77,10 @@ static int find_step(struct lab_run *run, struct narrow_row *row, enum step step
 static void emit(struct lab_run *run, const char *quantity, enum lab_kind kind,
                  double theory, double measured, double allowed)
 {
-    lab_emit_at(
-        run, quantity, NULL,
+    const struct lab_setting own = lab_own(run);
+
+    lab_emit(
+        run, quantity, &own,
         (struct lab_found){
             .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
 }
@@ -143,9 +145,9 @@ static const double gap_max = 22;
 static int draw_steps(struct lab_run *run, struct narrow_row *row)
 {
     const double n = (double)row->n;
-    struct lab_figure *const figure =
-        lab_plot(run, "Copying in floating point: when 1 - p_j becomes 0", "score gap",
-                 "1 - p_j as returned", LAB_LOG_Y, "%s", "");
+    struct lab_figure *const figure = lab_plot(
+        run, "rounding-steps", "Copying in floating point: when 1 - p_j becomes 0",
+        "score gap", "1 - p_j as returned", LAB_LOG_Y, "%s", "");
     double last[2] = {0, 0};
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
 #include "lab/measure/forward.h"
@@ -20,182 +20,170 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("beta", 10, -1000, 1000, "query scale: q = beta (k_a + k_b + ...)"),
     LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999, "leak allowed, for beta_needed"),
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
-    LAB_FLAG_CHOICE("scale", "off", "off|on",
+    LAB_FLAG_CHOICE("scale", "off", LAB_2("off", "on"),
                     "on: scores are divided by sqrt(d) as well"),
     LAB_FLAG_TEXT("w", "",
                   "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + "
                   "ln w_i) k_i"),
 };
 
-/* What is asked of a query: m weights, equal ones by q = beta sum k_i. */
-struct wish {
-    int64_t n, d;
-    int m, weighted;
-    double beta, tau; /* tau with the factor 1/sqrt(d) in it */
+enum { N, TARGETS, D, BETA, EPS, TAU, SCALED, WEIGHTS }; /* flags */
+
+/* The weights wanted, scaled to sum 1; given: by --w, equal otherwise. */
+struct wanted {
+    int given;
     double w[WANTED_MAX];
 };
 
-/* Reads --w into the wish, scaled to sum 1. */
-static int read_weights(struct lab_run *run, struct wish *wish)
+/* Reads --w; returns the number of weights, 0 where none are given, -1 after
+ * lab_misuse().
+ */
+static int read_weights(struct lab_run *run, struct wanted *wanted)
 {
     const char *text = lab_text(run, "w");
     double sum = 0;
+    int m = 0;
 
-    for (wish->m = 0; *text; text += *text == ',') {
+    for (; *text; text += *text == ',') {
         char *end;
         const double weight = strtod(text, &end);
         if (end == text || (*end && *end != ',') || !(weight > 0) || !isfinite(weight) ||
-            wish->m == WANTED_MAX)
+            m == WANTED_MAX)
             return lab_misuse(
                 &run->session,
                 "--w %s: up to %d positive numbers separated by commas are allowed",
                 lab_text(run, "w"), (int)WANTED_MAX);
-        wish->w[wish->m++] = weight;
+        wanted->w[m++] = weight;
         sum += weight;
         text = end;
     }
-    for (int i = 0; i < wish->m; i++)
-        wish->w[i] /= sum;
-    wish->weighted = 1;
-    lab_set(run, "m", wish->m);
-    return 0;
+    for (int i = 0; i < m; i++)
+        wanted->w[i] /= sum;
+    wanted->given = m > 0;
+    return m;
 }
 
-static void equal_weights(struct wish *wish)
-{
-    for (int i = 0; i < wish->m; i++)
-        wish->w[i] = 1.0 / wish->m;
-    wish->weighted = 0;
-}
-
-static int read_wish(struct lab_run *run, struct wish *wish)
+/* The run's setting, with its weights. */
+static int read_setting(struct lab_run *run, struct wanted *wanted, struct lab_setting *p)
 {
     if (lab_settle_d(run))
         return -1;
-    wish->n = lab_integer(run, "n");
-    wish->d = lab_integer(run, "d");
-    wish->m = (int)lab_integer(run, "m");
-    wish->beta = lab_real(run, "beta");
-    wish->tau = lab_real(run, "tau");
-    if (lab_choice(run, "scale"))
-        wish->tau /= sqrt((double)wish->d);
-    if (*lab_text(run, "w")) {
-        if (read_weights(run, wish))
-            return -1;
-    } else {
-        equal_weights(wish);
-    }
-    if (wish->m > wish->n)
-        return lab_misuse(&run->session, "--m %d: at most n = %lld keys can be wanted",
-                          wish->m, (long long)wish->n);
+    const int m = read_weights(run, wanted);
+    if (m < 0)
+        return -1;
+    if (m > 0)
+        lab_set(run, "m", m);
+    *p = lab_own(run);
+    p->with = wanted;
+    for (int i = 0; i < (int)p->at[TARGETS] && !wanted->given; i++)
+        wanted->w[i] = 1.0 / p->at[TARGETS];
+    if (p->at[TARGETS] > p->at[N])
+        return lab_misuse(&run->session, "--m %.0f: at most n = %.0f keys can be wanted",
+                          p->at[TARGETS], p->at[N]);
     return 0;
 }
 
-static void coefficients(const struct wish *wish, double *coefficient)
+static const double *weights_of(const struct lab_setting *p)
 {
-    for (int i = 0; i < wish->m; i++)
-        coefficient[i] = wish->beta + (wish->weighted ? log(wish->w[i]) / wish->tau : 0);
+    return ((const struct wanted *)p->with)->w;
+}
+
+static int is_weighted(const struct lab_setting *p)
+{
+    return ((const struct wanted *)p->with)->given;
+}
+
+/* The factor of the scores, with 1/sqrt(d) where that is wanted. */
+static double tau_of(const struct lab_setting *p)
+{
+    return p->at[SCALED] ? p->at[TAU] / sqrt(p->at[D]) : p->at[TAU];
+}
+
+static void coefficients(const struct lab_setting *p, double *coefficient)
+{
+    for (int i = 0; i < (int)p->at[TARGETS]; i++)
+        coefficient[i] =
+            p->at[BETA] + (is_weighted(p) ? log(weights_of(p)[i]) / tau_of(p) : 0);
 }
 
 /* ---- theory ------------------------------------------------------------ */
 
-static double leak_of(const struct wish *wish)
+static const struct lab_observable rows[] = {{.quantity = "leak"},
+                                             {.quantity = "beta_needed"},
+                                             {.quantity = "p_first"},
+                                             {.quantity = "error_norm"},
+                                             {.quantity = "leak_pinv"}};
+enum { LEAK, BETA_NEEDED, P_FIRST, ERROR_NORM, LEAK_PINV, ROWS };
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    const double n = (double)wish->n, score = wish->tau * wish->beta;
+    const double n = p->at[N], m = p->at[TARGETS], eps = p->at[EPS], tau = tau_of(p);
+    const double score = tau * p->at[BETA], *const w = weights_of(p);
+    const double leak = is_weighted(p) ? attend_theory_weighted_leak(n, m, score)
+                                       : attend_theory_average_leak(n, m, score);
 
-    return wish->weighted ? attend_theory_weighted_leak(n, wish->m, score)
-                          : attend_theory_average_leak(n, wish->m, score);
-}
-
-static double beta_needed_of(const struct wish *wish, double eps)
-{
-    const double n = (double)wish->n;
-
-    return wish->weighted
-               ? attend_theory_weighted_scale_needed(n, wish->m, eps, wish->tau)
-               : attend_theory_average_scale_needed(n, wish->m, eps, wish->tau);
-}
-
-/* c = (1 - L) target + L mean(rest), so |c - target| = L sqrt(|w|^2 + 1/(n-m)). */
-static double error_of(const struct wish *wish)
-{
-    const double rest = (double)(wish->n - wish->m);
-
-    return rest > 0 ? leak_of(wish) * sqrt(lab_dot(wish->w, wish->w, wish->m) + 1 / rest)
-                    : 0;
+    (void)scene;
+    theory[LEAK] = theory[LEAK_PINV] = leak;
+    theory[BETA_NEEDED] = is_weighted(p)
+                              ? attend_theory_weighted_scale_needed(n, m, eps, tau)
+                              : attend_theory_average_scale_needed(n, m, eps, tau);
+    theory[P_FIRST] = (1 - leak) * w[0];
+    /* c = (1 - L) target + L mean(rest): |c - target| = L sqrt(|w|^2 + 1/(n-m)). */
+    theory[ERROR_NORM] = n > m ? leak * sqrt(lab_dot(w, w, (int)m) + 1 / (n - m)) : 0;
 }
 
 /* ---- measurement ------------------------------------------------------- */
 
-struct average {
-    double leak, first, error; /* first: weight of the first wanted key */
-};
-
 static int attend_keys(struct lab_run *run, struct lab_keys *keys,
-                       const struct wish *wish, struct average *average)
+                       const struct lab_setting *p)
 {
     double coefficient[WANTED_MAX];
 
-    coefficients(wish, coefficient);
-    if (lab_keys_attend(&run->session, run->ctx, keys, coefficient, wish->tau))
-        return -1;
-    *average = (struct average){
-        .leak = keys->leak, .first = keys->first, .error = lab_keys_error(keys, wish->w)};
-    return 0;
+    coefficients(p, coefficient);
+    return lab_keys_attend(&run->session, run->ctx, keys, coefficient, tau_of(p));
 }
 
-static int open_keys(struct lab_run *run, const struct wish *wish, struct lab_keys *keys)
+static int open_keys(struct lab_run *run, const struct lab_setting *p,
+                     struct lab_keys *keys)
 {
     /* Sweeps keep d while n grows: keys then repeat. */
-    const struct lab_keys_shape shape = {.n = wish->n,
-                                         .m = wish->m,
-                                         .d = wish->d,
+    const struct lab_keys_shape shape = {.n = (int64_t)p->at[N],
+                                         .m = (int64_t)p->at[TARGETS],
+                                         .d = (int64_t)p->at[D],
                                          .rival_norm = 1,
-                                         .plain = wish->d < wish->n};
+                                         .plain = p->at[D] < p->at[N]};
 
     return lab_keys_open(&run->session, &shape, keys);
-}
-
-static int measure(struct lab_run *run, const struct wish *wish, struct average *average)
-{
-    struct lab_keys keys;
-
-    if (open_keys(run, wish, &keys))
-        return -1;
-    const int failed = attend_keys(run, &keys, wish, average);
-    lab_keys_close(&keys);
-    return failed;
 }
 
 struct beta_search {
     struct lab_run *run;
     struct lab_keys keys;
-    struct wish wish;
+    struct lab_setting at;
 };
 
 /* The logit of the leak, which falls as the scale grows. */
 static int leak_at(void *arg, double beta, double *logit)
 {
     struct beta_search *const search = arg;
-    struct average average;
 
-    search->wish.beta = beta;
-    if (attend_keys(search->run, &search->keys, &search->wish, &average))
+    search->at.at[BETA] = beta;
+    if (attend_keys(search->run, &search->keys, &search->at))
         return -1;
-    *logit = log(average.leak / (1 - average.leak));
+    *logit = log(search->keys.leak / (1 - search->keys.leak));
     return 0;
 }
 
 /* The query scale of this leak, found on the engine. */
-static int find_beta(struct lab_run *run, const struct wish *wish, double eps,
-                     double *beta)
+static int find_beta(struct lab_run *run, const struct lab_setting *p, double *beta)
 {
-    struct beta_search search = {.run = run, .wish = *wish};
+    struct beta_search search = {.run = run, .at = *p};
 
-    if (open_keys(run, wish, &search.keys))
+    if (open_keys(run, p, &search.keys))
         return -1;
     const int failed =
-        lab_reach(leak_at, &search, 1 / wish->tau, attend_theory_logit(eps), beta);
+        lab_reach(leak_at, &search, 1 / tau_of(p), attend_theory_logit(p->at[EPS]), beta);
     lab_keys_close(&search.keys);
     return failed;
 }
@@ -204,9 +192,9 @@ static int find_beta(struct lab_run *run, const struct wish *wish, double eps,
  * Random keys, independent but far from orthogonal, in 2 n dimensions: q = pinv(K) s
  * gives them the scores of orthonormal ones, and so the same leak.
  */
-static int leak_by_pinv(struct lab_run *run, const struct wish *wish, double *leak)
+static int leak_by_pinv(struct lab_run *run, const struct lab_setting *p, double *leak)
 {
-    const int64_t n = wish->n, d = 2 * n;
+    const int64_t n = (int64_t)p->at[N], d = 2 * n, m = (int64_t)p->at[TARGETS];
     double *const key = lab_room(run, n * d + d + n);
     double coefficient[WANTED_MAX];
 
@@ -214,10 +202,10 @@ static int leak_by_pinv(struct lab_run *run, const struct wish *wish, double *le
         return -1;
     double *const query = key + n * d, *const score = query + d;
     lab_normals(run->session.seed, PINV_STREAM, 0, key, n * d);
-    coefficients(wish, coefficient);
+    coefficients(p, coefficient);
     for (int64_t i = 0; i < n; i++) {
         lab_unit(key + i * d, d);
-        score[i] = i < wish->m ? coefficient[i] : 0;
+        score[i] = i < m ? coefficient[i] : 0;
     }
     if (attend_theory_query_for_scores(key, n, d, score, query))
         return lab_fail(&run->session, "the random keys are dependent");
@@ -225,157 +213,154 @@ static int leak_by_pinv(struct lab_run *run, const struct wish *wish, double *le
                                         .d = d,
                                         .q = query,
                                         .k = key,
-                                        .scale = wish->tau,
-                                        .wanted = wish->m,
+                                        .scale = tau_of(p),
+                                        .wanted = m,
                                         .rest = leak};
     return lab_measure(&run->session, run->ctx, &problem);
 }
 
 /* ---- rows, sweeps, figures --------------------------------------------- */
 
-static void emit(struct lab_run *run, const struct wish *wish, const char *quantity,
-                 double theory, double measured, double allowed)
+static int measure_keys(struct lab_run *run, const struct lab_setting *p,
+                        struct lab_found *found)
 {
-    lab_emit_at(
-        run, quantity,
-        LAB_CHANGES(LAB_IS("n", wish->n), LAB_IS("m", wish->m),
-                    LAB_IS("beta", wish->beta)),
-        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
+    struct lab_keys keys;
+
+    if (open_keys(run, p, &keys))
+        return -1;
+    const int failed = attend_keys(run, &keys, p);
+    found[LEAK].measured = keys.leak;
+    found[P_FIRST].measured = keys.first;
+    found[ERROR_NORM].measured = lab_keys_error(&keys, weights_of(p));
+    found[ERROR_NORM].allowed = 1e-13; /* a difference of vectors of norm 1 */
+    lab_keys_close(&keys);
+    return failed;
 }
 
-static int own_rows(struct lab_run *run, const struct wish *wish)
+static int measure_beta(struct lab_run *run, const struct lab_setting *p,
+                        struct lab_found *found)
 {
-    const double eps = lab_real(run, "eps");
-    struct average average;
-    double beta = -INFINITY, leak = 0;
-
-    if (measure(run, wish, &average))
-        return -1;
-    emit(run, wish, "leak", leak_of(wish), average.leak, 0);
     /* Where every key is wanted nothing leaks at any scale. */
-    if (wish->n > wish->m && find_beta(run, wish, eps, &beta))
-        return -1;
-    emit(run, wish, "beta_needed", beta_needed_of(wish, eps), beta, 0);
-    emit(run, wish, "p_first", (1 - leak_of(wish)) * wish->w[0], average.first, 0);
-    /* A difference of vectors of norm 1. */
-    emit(run, wish, "error_norm", error_of(wish), average.error, 1e-13);
-    if (wish->n <= PINV_MAX) {
-        if (leak_by_pinv(run, wish, &leak))
-            return -1;
-        emit(run, wish, "leak_pinv", leak_of(wish), leak, 0);
-    }
-    return 0;
+    found[BETA_NEEDED].measured = -INFINITY;
+    return p->at[N] > p->at[TARGETS] && find_beta(run, p, &found[BETA_NEEDED].measured);
 }
 
-static int sweep_beta(struct lab_run *run, struct wish wish)
+static int measure_all(struct lab_run *run, const struct lab_setting *p,
+                       struct lab_found *found)
 {
-    static const int64_t sizes[] = {10, 1000, 100000};
+    found[LEAK_PINV].is_absent = p->at[N] > PINV_MAX;
+    return measure_keys(run, p, found) || measure_beta(run, p, found) ||
+           (p->at[N] <= PINV_MAX && leak_by_pinv(run, p, &found[LEAK_PINV].measured));
+}
+
+static const struct lab_model all = {LAB_ROWS(rows), .theory = theory_of,
+                                     .measure = measure_all};
+static const struct lab_model of_keys = {LAB_ROWS(rows), .theory = theory_of,
+                                         .measure = measure_keys};
+static const struct lab_model of_beta = {LAB_ROWS(rows), .theory = theory_of,
+                                         .measure = measure_beta};
+
+static int sweep_beta(struct lab_run *run, struct lab_setting p)
+{
+    static const double sizes[] = {10, 1000, 100000};
+    const double top = ceil(16 / tau_of(&p));
     struct lab_figure *const figure =
-        lab_plot(run, "Averaging: the weight that leaks to other keys", "β (query scale)",
-                 "leak L", LAB_LOG_Y,
-                 "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  τβ must "
+        lab_plot(run, "leak", "Averaging: the weight that leaks to other keys",
+                 "β (query scale)", "leak L", LAB_LOG_Y,
+                 "q = β times the sum of the wanted keys, m = %.0f, τ = %.4g.  τβ must "
                  "exceed ln(n/m) by a margin: being large is not enough.",
-                 wish.m, wish.tau);
-    const double top = ceil(16 / wish.tau);
+                 p.at[TARGETS], tau_of(&p));
+    double steps[9];
 
+    for (int x = 0; x < 9; x++)
+        steps[x] = top * x / 8;
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        if (sizes[x] <= wish.m)
+        const struct lab_sweep over_beta = {.flag = BETA,
+                                            .line = {0, top, 64, LAB_EVENLY, 0, 0},
+                                            LAB_STEPS_OF(steps),
+                                            .only_drawn = 1};
+        if (sizes[x] <= p.at[TARGETS])
             continue;
-        wish.n = sizes[x];
-        const struct lab_curve curve =
-            lab_curve_add(figure, "n = %lld", (long long)wish.n);
-        for (int step = 0; step <= 64; step++) {
-            wish.beta = top * step / 64;
-            lab_series_point(curve.theory, wish.beta, leak_of(&wish), 0);
-        }
-        for (int step = 0; step <= 8 && !lab_stopped(&run->session); step++) {
-            struct average average;
-            wish.beta = top * step / 8;
-            if (measure(run, &wish, &average))
-                return -1;
-            emit(run, &wish, "leak", leak_of(&wish), average.leak, 0);
-            lab_series_point(curve.measured, wish.beta, average.leak, 0);
-        }
+        p.at[N] = sizes[x];
+        const struct lab_plotted drawn = {LEAK,
+                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
+        if (lab_sweep(run, &of_keys, &over_beta, p, &drawn, 1))
+            return -1;
     }
     return 0;
 }
 
-static int sweep_size(struct lab_run *run, struct wish wish)
+static int sweep_size(struct lab_run *run, struct lab_setting p)
 {
-    static const int64_t sizes[] = {4, 10, 100, 1000, 10000, 100000};
-    const double eps = lab_real(run, "eps"), factors[] = {1, 0.125};
-    struct lab_figure *const figure =
-        lab_plot(run, "Averaging: the query scale that is needed", "n (keys)", "β needed",
-                 LAB_LOG_X,
-                 "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
-                 "query scale that is needed by √d.",
-                 eps, wish.m);
+    static const double sizes[] = {4, 10, 100, 1000, 10000, 100000};
+    const double m = p.at[TARGETS], factors[] = {1, 0.125};
+    struct lab_figure *const figure = lab_plot(
+        run, "scale-needed", "Averaging: the query scale that is needed", "n (keys)",
+        "β needed", LAB_LOG_X,
+        "Leak at most %g, m = %.0f.  The factor 1/√d of the scores multiplies the "
+        "query scale that is needed by √d.",
+        p.at[EPS], m);
+    struct lab_sweep over_n = {.flag = N,
+                               .line = {0.5, 5, 72, LAB_BY_POWERS, 0, 0},
+                               LAB_STEPS_OF(sizes),
+                               .only_drawn = 1};
 
+    /* Of no more keys than are wanted there is nothing to measure. */
+    for (; over_n.count > 0 && *over_n.steps <= m; over_n.count--)
+        over_n.steps++;
     for (int x = 0; x < 2; x++) {
-        wish.tau = factors[x];
-        const struct lab_curve curve = lab_curve_add(figure, "τ = %s", x ? "1/√64" : "1");
-        for (double power = 0.5; power <= 5; power += 0.0625) {
-            const double n = pow(10, power);
-            if (n > wish.m)
-                lab_series_point(
-                    curve.theory, n,
-                    attend_theory_average_scale_needed(n, wish.m, eps, wish.tau), 0);
-        }
-        for (size_t y = 0;
-             y < sizeof sizes / sizeof *sizes && !lab_stopped(&run->session); y++) {
-            double beta;
-            wish.n = sizes[y];
-            if (wish.n <= wish.m)
-                continue;
-            if (find_beta(run, &wish, eps, &beta))
-                return -1;
-            lab_emit_at(run, "beta_needed",
-                        LAB_CHANGES(LAB_IS("n", wish.n), LAB_IS("tau", wish.tau)),
-                        lab_sure(beta_needed_of(&wish, eps), beta));
-            lab_series_point(curve.measured, (double)wish.n, beta, 0);
-        }
+        const struct lab_plotted drawn = {
+            BETA_NEEDED, lab_curve_add(figure, "τ = %s", x ? "1/√64" : "1")};
+        p.at[TAU] = factors[x];
+        if (lab_sweep(run, &of_beta, &over_n, p, &drawn, 1))
+            return -1;
     }
     return 0;
 }
 
 /* What leaks at the run's parameters, and what scale that should not takes. */
-static void conclude(struct lab_run *run, const struct wish *wish)
+static void conclude(struct lab_run *run, const struct lab_setting *p)
 {
-    const long long rest = (long long)(wish->n - wish->m);
-    const char *const how = wish->weighted ? "by the weights asked for" : "equally";
+    const double rest = p->at[N] - p->at[TARGETS];
+    const char *const how = is_weighted(p) ? "by the weights asked for" : "equally";
+    double theory[ROWS];
 
+    theory_of(p, NULL, theory);
     if (rest == 0)
         lab_conclude(run,
-                     "Every key is wanted: one query attends to all %d %s, and nothing "
+                     "Every key is wanted: one query attends to all %.0f %s, and nothing "
                      "leaks at any scale.",
-                     wish->m, how);
+                     p->at[TARGETS], how);
     else
         lab_conclude(
             run,
-            "One query attends to %d keys %s, exactly so far as nothing leaks to "
-            "the %lld others: at beta = %.4g the leak is %.3g, and a leak of at "
+            "One query attends to %.0f keys %s, exactly so far as nothing leaks to "
+            "the %.0f others: at beta = %.4g the leak is %.3g, and a leak of at "
             "most %g takes a beta of %.4g where scores are %.4g <q, k>.",
-            wish->m, how, rest, wish->beta, leak_of(wish), lab_real(run, "eps"),
-            beta_needed_of(wish, lab_real(run, "eps")), wish->tau);
+            p->at[TARGETS], how, rest, p->at[BETA], theory[LEAK], p->at[EPS],
+            theory[BETA_NEEDED], tau_of(p));
 }
 
 static int perform(struct lab_run *run)
 {
-    struct wish wish;
+    struct lab_sample sample = {.histogram = NULL};
+    struct wanted wanted;
+    struct lab_setting p;
 
-    if (read_wish(run, &wish) || own_rows(run, &wish))
+    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
         return -1;
-    conclude(run, &wish);
+    conclude(run, &p);
     return 0;
 }
 
 static int sweep(struct lab_run *run)
 {
-    struct wish wish;
+    struct wanted wanted;
+    struct lab_setting p;
 
-    if (read_wish(run, &wish) || sweep_beta(run, wish))
+    if (read_setting(run, &wanted, &p) || sweep_beta(run, p))
         return -1;
-    return wish.weighted || lab_choice(run, "scale") ? 0 : sweep_size(run, wish);
+    return wanted.given || p.at[SCALED] ? 0 : sweep_size(run, p);
 }
 
 const struct lab_experiment lab_experiment_average = {

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/forward.h"
-#include "lab/measure/trials.h"
 
 enum { OWN_STREAM = 1, SWEEP_STREAM };
 
@@ -21,43 +20,64 @@ static const struct lab_flag flags[] = {
                   "query scale; which key leads does not depend on it"),
 };
 
-struct memory {
-    int64_t n, d, m;
-    double beta;
-    uint64_t seed, stream;
+enum { N, D, TARGETS, BETA }; /* flags */
+
+/* Values of a trial; SPREAD: mean square of the member scores about 1, in beta. */
+enum { SUCCESS, BEATEN, NAIVE, PINV, HEADS, SPREAD, PINV_SPREAD, VALUES };
+
+static const struct lab_observable rows[] = {
+    {"success", SUCCESS, LAB_PROBABILITY, 1},
+    {"p_beaten", BEATEN, LAB_PROBABILITY, 1},
+    {"collision_size", BEATEN, LAB_MEAN, 0},
+    {"success_heads", HEADS, LAB_PROBABILITY, 1},
+    {"success_random_naive", NAIVE, LAB_PROBABILITY, 1},
+    {"success_random_pinv", PINV, LAB_PROBABILITY, 1},
+    {"member_spread", SPREAD, LAB_MEAN, 0},
+    {"member_spread_pinv", PINV_SPREAD, LAB_MEAN, 0},
+};
+enum {
+    P_SUCCESS,
+    P_BEATEN,
+    COLLISION_SIZE,
+    P_HEADS,
+    P_NAIVE,
+    P_PINV,
+    MEMBER_SPREAD,
+    MEMBER_SPREAD_PINV
 };
 
-/* SPREAD: mean square of the member scores about 1, in units of beta. */
-enum value { SUCCESS, BEATEN, NAIVE, PINV, HEADS, SPREAD, PINV_SPREAD, VALUES };
+static int64_t keys_of(const struct lab_setting *p) { return (int64_t)p->at[N]; }
+static int64_t columns_of(const struct lab_setting *p) { return (int64_t)p->at[D]; }
+static int64_t targets_of(const struct lab_setting *p) { return (int64_t)p->at[TARGETS]; }
 
 /* How many of the n - m other keys have a weight above the least of the targets'. */
-static int64_t beaten_by(const double *weights, const struct memory *memory)
+static int64_t beaten_by(const double *weights, const struct lab_setting *p)
 {
     double least = weights[0];
     int64_t count = 0;
 
-    for (int64_t i = 1; i < memory->m; i++)
+    for (int64_t i = 1; i < targets_of(p); i++)
         least = fmin(least, weights[i]);
-    for (int64_t i = memory->m; i < memory->n; i++)
+    for (int64_t i = targets_of(p); i < keys_of(p); i++)
         count += weights[i] > least;
     return count;
 }
 
 /* The m first keys and the query of their sum; the others are there already. */
-static void axes(const struct memory *memory, double *key, double *query)
+static void axes(const struct lab_setting *p, double *key, double *query)
 {
-    const int64_t d = memory->d;
+    const int64_t d = columns_of(p);
 
-    memset(key, 0, sizeof(double) * (size_t)(memory->m * d));
+    memset(key, 0, sizeof(double) * (size_t)(targets_of(p) * d));
     memset(query, 0, sizeof(double) * (size_t)d);
-    for (int64_t i = 0; i < memory->m; i++)
+    for (int64_t i = 0; i < targets_of(p); i++)
         key[i * d + i] = query[i] = 1;
 }
 
 /* Queries of random targets: their sum, pinv(K) 1, and each target by itself. */
-static int random_queries(const struct memory *memory, const double *key, double *query)
+static int random_queries(const struct lab_setting *p, const double *key, double *query)
 {
-    const int64_t d = memory->d, m = memory->m;
+    const int64_t d = columns_of(p), m = targets_of(p);
     double ones[64];
 
     memset(query, 0, sizeof(double) * (size_t)d);
@@ -70,23 +90,24 @@ static int random_queries(const struct memory *memory, const double *key, double
     return attend_theory_query_for_scores(key, m, d, ones, query + d);
 }
 
-static int64_t room_of(const struct memory *memory)
+static int64_t room_of(const struct lab_setting *p)
 {
-    const int64_t rows = memory->m + 2;
+    const int64_t queries = targets_of(p) + 2;
 
-    return (memory->n + memory->m + rows) * memory->d + rows * (memory->n + 1);
+    return (keys_of(p) + targets_of(p) + queries) * columns_of(p) +
+           queries * (keys_of(p) + 1);
 }
 
 /* Scores of the targets from what the engine gives: ln p + lse, in units of beta. */
-static void member_scores(const struct memory *memory, const double *weights,
+static void member_scores(const struct lab_setting *p, const double *weights,
                           const double *lse, double *values)
 {
     double square = 0, widest = 0;
 
-    for (int64_t i = 0; i < memory->m; i++) {
-        const double naive = (log(weights[i]) + lse[0]) / memory->beta - 1;
-        const double exact = (log(weights[memory->n + i]) + lse[1]) / memory->beta - 1;
-        square += naive * naive / (double)memory->m;
+    for (int64_t i = 0; i < targets_of(p); i++) {
+        const double naive = (log(weights[i]) + lse[0]) / p->at[BETA] - 1;
+        const double exact = (log(weights[keys_of(p) + i]) + lse[1]) / p->at[BETA] - 1;
+        square += naive * naive / (double)targets_of(p);
         widest = fmax(widest, fabs(exact));
     }
     values[SPREAD] = square;
@@ -96,8 +117,9 @@ static void member_scores(const struct memory *memory, const double *weights,
 static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
                               double *values)
 {
-    const struct memory *const memory = arg;
-    const int64_t n = memory->n, d = memory->d, m = memory->m;
+    const struct lab_draws *const draws = arg;
+    const struct lab_setting *const p = draws->at;
+    const int64_t n = keys_of(p), d = columns_of(p), m = targets_of(p);
     double *const key = worker->scratch, *const spare = key + n * d;
     double *const query = spare + m * d, *const weights = query + (m + 2) * d;
     double *const lse = weights + (m + 2) * n;
@@ -105,24 +127,24 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
                                   .d = d,
                                   .q = query,
                                   .k = key,
-                                  .scale = memory->beta,
+                                  .scale = p->at[BETA],
                                   .lse = lse,
                                   .weights = weights};
 
-    lab_normals(memory->seed, memory->stream, trial * (uint64_t)(n * d), key, n * d);
+    lab_normals(draws->seed, draws->stream, trial * (uint64_t)(n * d), key, n * d);
     for (int64_t i = 0; i < n; i++)
         lab_unit(key + i * d, d);
     memcpy(spare, key, sizeof(double) * (size_t)(m * d));
-    axes(memory, key, query);
+    axes(p, key, query);
     attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
     if (status != ATTEND_OK)
         return status;
-    const int64_t beaten = beaten_by(weights, memory);
+    const int64_t beaten = beaten_by(weights, p);
     values[SUCCESS] = beaten == 0;
     values[BEATEN] = n > m ? (double)beaten / (double)(n - m) : NAN;
 
     memcpy(key, spare, sizeof(double) * (size_t)(m * d));
-    if (random_queries(memory, key, query)) {
+    if (random_queries(p, key, query)) {
         for (int x = NAIVE; x < VALUES; x++)
             values[x] = NAN;
         return ATTEND_OK;
@@ -131,202 +153,161 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     status = lab_forward(worker->ctx, &problem, &worker->err);
     if (status != ATTEND_OK)
         return status;
-    values[NAIVE] = beaten_by(weights, memory) == 0;
-    values[PINV] = beaten_by(weights + n, memory) == 0;
+    values[NAIVE] = beaten_by(weights, p) == 0;
+    values[PINV] = beaten_by(weights + n, p) == 0;
     values[HEADS] = 1;
     for (int64_t h = 0; h < m; h++)
         for (int64_t i = 0; i < n; i++)
             if (i != h && weights[(h + 2) * n + i] >= weights[(h + 2) * n + h])
                 values[HEADS] = 0;
-    member_scores(memory, weights, lse, values);
+    member_scores(p, weights, lse, values);
     return ATTEND_OK;
-}
-
-static int measure(struct lab_run *run, const struct memory *memory, int64_t trials,
-                   struct lab_moments *moments)
-{
-    return lab_run_trials(run, trial_of, memory, trials, VALUES, room_of(memory),
-                          moments);
-}
-
-static struct memory memory_of(const struct lab_run *run)
-{
-    return (struct memory){.n = lab_integer(run, "n"),
-                           .d = lab_integer(run, "d"),
-                           .m = lab_integer(run, "m"),
-                           .beta = lab_real(run, "beta"),
-                           .seed = run->session.seed,
-                           .stream = OWN_STREAM};
 }
 
 /* ---- rows -------------------------------------------------------------- */
 
-static double success_of(const struct memory *memory)
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    const double beaten =
-        attend_theory_collision_probability((double)memory->d, (double)memory->m);
+    const double d = p->at[D], m = p->at[TARGETS];
+    const double beaten = attend_theory_collision_probability(d, m);
 
-    return exp((double)(memory->n - memory->m) * log1p(-beaten));
+    (void)scene;
+    theory[P_SUCCESS] = exp((p->at[N] - m) * log1p(-beaten));
+    theory[P_BEATEN] = beaten;
+    theory[COLLISION_SIZE] = attend_theory_collision_size(d, m);
+    theory[P_HEADS] = 1;
+    theory[P_NAIVE] = theory[P_PINV] = NAN;
+    theory[MEMBER_SPREAD] = sqrt((m - 1) / d);
+    theory[MEMBER_SPREAD_PINV] = 0;
 }
 
-static void emit(struct lab_run *run, const struct memory *memory, const char *quantity,
-                 double theory, struct lab_estimate measured)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
-    lab_emit_at(run, quantity,
-                LAB_CHANGES(LAB_IS("n", memory->n), LAB_IS("m", memory->m)),
-                lab_exact(theory, measured));
-}
-
-static void emit_probability(struct lab_run *run, const struct memory *memory,
-                             const char *quantity, double theory,
-                             const struct lab_moments *moments)
-{
-    if (moments->count > 0)
-        emit(run, memory, quantity, theory, lab_estimate_probability(moments));
-}
-
-/* `own`: all quantities, not only those of the sweep. */
-static void emit_memory(struct lab_run *run, const struct memory *memory,
-                        const struct lab_moments *moments, int own)
-{
-    const double d = (double)memory->d, m = (double)memory->m;
+    const struct lab_moments *const moments = sample->moments;
+    struct lab_found *const found = sample->found;
     /* The other keys of a trial are drawn independently: each is a trial of its own. */
-    const struct lab_moments keys = {.count =
-                                         moments[BEATEN].count * (memory->n - memory->m),
+    const struct lab_moments keys = {.count = moments[BEATEN].count *
+                                              (int64_t)(p->at[N] - p->at[TARGETS]),
                                      .mean = moments[BEATEN].mean};
-    const double probability = attend_theory_collision_probability(d, m);
     const struct lab_estimate beaten = lab_estimate_probability(&keys);
     const double spread = sqrt(moments[SPREAD].mean);
 
-    emit_probability(run, memory, "success", success_of(memory), &moments[SUCCESS]);
-    emit_probability(run, memory, "p_beaten", probability, &keys);
-    if (!own)
-        return;
-    if (keys.mean > 0)
-        emit(run, memory, "collision_size", attend_theory_collision_size(d, m),
-             (struct lab_estimate){.value = 1 / keys.mean,
-                                   .se = beaten.se / (keys.mean * keys.mean),
-                                   .rare = beaten.rare,
-                                   .low = 1 / beaten.high,
-                                   .high = 1 / beaten.low});
-    emit_probability(run, memory, "success_heads", 1, &moments[HEADS]);
-    emit_probability(run, memory, "success_random_naive", NAN, &moments[NAIVE]);
-    emit_probability(run, memory, "success_random_pinv", NAN, &moments[PINV]);
-    if (moments[SPREAD].count > 0 && memory->m > 1)
-        emit(run, memory, "member_spread", sqrt((m - 1) / d),
-             (struct lab_estimate){.value = spread,
-                                   .se = lab_moments_mean_se(&moments[SPREAD]) /
-                                         (2 * spread)});
-    if (moments[PINV_SPREAD].count > 0)
-        lab_emit_at(run, "member_spread_pinv", NULL,
-                    lab_zero(moments[PINV_SPREAD].mean, 1e-9));
+    for (int r = 0; r <= MEMBER_SPREAD_PINV; r++)
+        found[r].is_absent = moments[rows[r].value].count == 0;
+    found[MEMBER_SPREAD].is_absent |= p->at[TARGETS] == 1;
+    if (!found[P_BEATEN].is_absent)
+        found[P_BEATEN] = lab_exact(found[P_BEATEN].theory, beaten);
+    found[COLLISION_SIZE].is_absent |= !(keys.mean > 0);
+    if (!found[COLLISION_SIZE].is_absent)
+        found[COLLISION_SIZE] =
+            lab_exact(found[COLLISION_SIZE].theory,
+                      (struct lab_estimate){.value = 1 / keys.mean,
+                                            .se = beaten.se / (keys.mean * keys.mean),
+                                            .rare = beaten.rare,
+                                            .low = 1 / beaten.high,
+                                            .high = 1 / beaten.low});
+    if (!found[MEMBER_SPREAD].is_absent)
+        found[MEMBER_SPREAD] =
+            lab_exact(found[MEMBER_SPREAD].theory,
+                      (struct lab_estimate){.value = spread,
+                                            .se = lab_moments_mean_se(&moments[SPREAD]) /
+                                                  (2 * spread)});
+    if (!found[MEMBER_SPREAD_PINV].is_absent)
+        found[MEMBER_SPREAD_PINV] = lab_zero(moments[PINV_SPREAD].mean, 1e-9);
 }
 
+static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
+                                       .values = VALUES,   .trial = trial_of,
+                                       .scratch = room_of, .finish = finish};
 /* ---- sweeps and figures ------------------------------------------------ */
 
-static const int64_t sizes[] = {16, 32, 64, 128, 256, 512, 1024};
+static const double sizes[] = {16, 32, 64, 128, 256, 512, 1024};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
-                         struct lab_figure *figure, uint64_t stream)
-{
-    memory.m = m;
-    const struct lab_curve curve = lab_curve_add(figure, "m = %lld", (long long)m);
-    for (double power = 4; power <= 10; power += 0.125) {
-        memory.n = (int64_t)pow(2, power);
-        lab_series_point(curve.theory, (double)memory.n, success_of(&memory), 0);
-    }
-    for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
-        struct lab_moments moments[VALUES];
-        memory.n = sizes[x];
-        memory.stream = stream + (uint64_t)x;
-        if (memory.n <= m)
-            continue;
-        if (measure(run, &memory, run->trials / 16 + 1, moments))
-            return -1;
-        emit_memory(run, &memory, moments, 0);
-        lab_series_point(curve.measured, (double)memory.n, moments[SUCCESS].mean,
-                         lab_moments_probability_se(&moments[SUCCESS]));
-    }
-    return 0;
-}
-
 /* Random targets instead of orthonormal ones: their sum as query, and pinv. */
-static int sweep_random(struct lab_run *run, struct memory memory)
+static int sweep_random(struct lab_run *run)
 {
+    static const char *const labels[3] = {"query = sum", "query by pinv",
+                                          "one head per target"};
+    static const int value[3] = {NAIVE, PINV, HEADS};
+    struct lab_setting p = lab_own(run);
+    const double m = p.at[TARGETS], d = p.at[D];
     char queries[200] =
         "Of two unit targets the sum scores both alike, as pinv does: the "
         "two queries are the same but for their length.";
+    struct lab_series *series[3];
+    struct lab_sample sample = {.histogram = NULL};
 
-    if (memory.m == 1)
+    if (m == 1)
         snprintf(queries, sizeof queries, "For one target both queries are its key.");
-    if (memory.m > 2)
+    if (m > 2)
         snprintf(queries, sizeof queries,
                  "Targets that are not orthogonal push each other's scores about by "
                  "√((m-1)/d) = %.2f; pinv evens them out.",
-                 sqrt((double)(memory.m - 1) / (double)memory.d));
-    struct lab_figure *const figure =
-        lab_plot(run, "Capacity: random targets", "n (keys)", "probability of success",
-                 LAB_LOG_X, "d = %lld, m = %lld.  %s One head per target never fails.",
-                 (long long)memory.d, (long long)memory.m, queries);
-    struct lab_moments moments[SIZES][VALUES];
-    int count = 0;
-
-    for (; count < SIZES && sizes[count] <= 512 && !lab_stopped(&run->session); count++) {
-        memory.n = sizes[count] > memory.m ? sizes[count] : memory.m;
-        memory.stream = SWEEP_STREAM + 100 + (uint64_t)count;
-        if (measure(run, &memory, run->trials / 8 + 1, moments[count]))
+                 sqrt((m - 1) / d));
+    struct lab_figure *const figure = lab_plot(
+        run, "random-targets", "Capacity: random targets", "n (keys)",
+        "probability of success", LAB_LOG_X,
+        "d = %.0f, m = %.0f.  %s One head per target never fails.", d, m, queries);
+    for (int c = 0; c < 3; c++)
+        series[c] = lab_series_add(figure, LAB_POINTS, "%s", labels[c]);
+    for (int x = 0; x < SIZES && sizes[x] <= 512 && !lab_stopped(&run->session); x++) {
+        p.at[N] = fmax(sizes[x], m);
+        if (lab_measure_at(run, &model, &p, SWEEP_STREAM + 100 + (uint64_t)x,
+                           run->trials / 8 + 1, &sample))
             return -1;
-    }
-    if (!figure)
-        return 0;
-    static const char *const labels[3] = {"query = sum", "query by pinv",
-                                          "one head per target"};
-    static const enum value of[3] = {NAIVE, PINV, HEADS};
-    for (int s = 0; s < 3; s++) {
-        struct lab_series *const series =
-            lab_series_add(figure, LAB_POINTS, "%s", labels[s]);
-        for (int x = 0; x < count; x++)
-            lab_series_point(series, (double)sizes[x], moments[x][of[s]].mean,
-                             lab_moments_probability_se(&moments[x][of[s]]));
+        for (int c = 0; c < 3; c++)
+            lab_series_point(series[c], sizes[x], sample.moments[value[c]].mean,
+                             lab_moments_probability_se(&sample.moments[value[c]]));
     }
     return 0;
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct memory memory = memory_of(run);
-    static const int64_t targets[] = {4, 8, 16};
-    struct lab_figure *const figure =
-        lab_plot(run, "Capacity: orthonormal targets among random keys", "n (keys)",
-                 "probability of success", LAB_LOG_X,
-                 "d = %lld, q = β times the sum of m targets: no other key may beat "
-                 "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
-                 (long long)memory.d);
+    static const double targets[] = {4, 8, 16};
+    struct lab_setting p = lab_own(run);
+    struct lab_figure *const figure = lab_plot(
+        run, "orthonormal-targets", "Capacity: orthonormal targets among random keys",
+        "n (keys)", "probability of success", LAB_LOG_X,
+        "d = %.0f, q = β times the sum of m targets: no other key may beat "
+        "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        p.at[D]);
 
-    for (int x = 0; x < 3; x++)
-        if (2 * targets[x] <= memory.d &&
-            sweep_targets(run, memory, targets[x], figure,
-                          SWEEP_STREAM + (uint64_t)(x * SIZES)))
+    for (int x = 0; x < 3 && 2 * targets[x] <= p.at[D]; x++) {
+        /* The first size is left out where every key would be a target. */
+        const int skipped = sizes[0] <= targets[x];
+        const struct lab_sweep over_n = {.flag = N,
+                                         .line = {4, 10, 48, LAB_BY_POWERS, 1, 2},
+                                         .steps = sizes + skipped,
+                                         .count = SIZES - skipped,
+                                         .stream = SWEEP_STREAM +
+                                                   (uint64_t)(x * SIZES + skipped),
+                                         .trials = run->trials / 16 + 1,
+                                         .only_drawn = 1};
+        const struct lab_plotted drawn[2] = {
+            {P_SUCCESS, lab_curve_add(figure, "m = %g", targets[x])},
+            {P_BEATEN, {NULL, NULL}}};
+        p.at[TARGETS] = targets[x];
+        if (lab_sweep(run, &model, &over_n, p, drawn, 2))
             return -1;
-    return sweep_random(run, memory);
+    }
+    return sweep_random(run);
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct memory memory = memory_of(run);
-    struct lab_moments moments[VALUES];
+    const struct lab_setting p = lab_own(run);
+    struct lab_sample sample = {.histogram = NULL};
 
-    if (memory.m > memory.n)
-        return lab_misuse(&run->session, "--m %lld: at most n = %lld keys can be targets",
-                          (long long)memory.m, (long long)memory.n);
-    if (memory.d < 2 * memory.m)
-        return lab_misuse(&run->session, "--d %lld: at least 2 m = %lld is allowed",
-                          (long long)memory.d, (long long)(2 * memory.m));
-    if (measure(run, &memory, run->trials, moments))
-        return -1;
-    emit_memory(run, &memory, moments, 1);
-    return 0;
+    if (p.at[TARGETS] > p.at[N])
+        return lab_misuse(&run->session, "--m %.0f: at most n = %.0f keys can be targets",
+                          p.at[TARGETS], p.at[N]);
+    if (p.at[D] < 2 * p.at[TARGETS])
+        return lab_misuse(&run->session, "--d %.0f: at least 2 m = %.0f is allowed",
+                          p.at[D], 2 * p.at[TARGETS]);
+    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample);
 }
 
 const struct lab_experiment lab_experiment_capacity = {

@@ -6,7 +6,6 @@
 
 #include "attend/theory.h"
 #include "lab/experiments/experiment_parts.h"
-#include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
 #include "lab/measure/forward.h"
@@ -22,116 +21,117 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("cosine", 0, -1, 1, "cosine between k_j and each other key"),
     LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999,
                   "weight that may go elsewhere, for gap_needed"),
-    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32|bf16",
+    LAB_FLAG_CHOICE("dtype", "f64", LAB_3("f64", "f32", "bf16"),
                     "type of Q, K and V for p_top and error_norm"),
 };
 
-/* Parameters of one copy: those of the run, or of a sweep. */
-struct point {
-    int64_t n, d;
-    double beta, tau, norm, cosine;
-    attend_dtype dtype;
-};
+enum { N, D, BETA, TAU, NORM, COSINE, EPS, DTYPE, USED_TAU, USED_DTYPE }; /* flags */
 
-static struct point point_of(const struct lab_run *run)
+/* The run's setting; what is measured has its tau and type. */
+static struct lab_setting setting_of(const struct lab_run *run)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_BF16};
+    struct lab_setting p = lab_own(run);
 
-    return (struct point){
-        .n = lab_integer(run, "n"),
-        .d = lab_integer(run, "d"),
-        .beta = lab_real(run, "beta"),
-        .tau = lab_real(run, "tau"),
-        .norm = lab_real(run, "norm"),
-        .cosine = lab_real(run, "cosine"),
-        .dtype = dtypes[lab_choice(run, "dtype")],
-    };
+    p.at[USED_TAU] = p.at[TAU];
+    p.at[USED_DTYPE] = p.at[DTYPE];
+    return p;
 }
 
-static double gap_of(const struct point *point)
+static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_BF16};
+
+static const struct lab_observable rows[] = {{.quantity = "p_top"},
+                                             {.quantity = "error_norm"}};
+enum { P_TOP, ERROR_NORM };
+
+static double gap_of(const struct lab_setting *p)
 {
-    return point->tau * point->beta * (1 - point->norm * point->cosine);
+    return p->at[USED_TAU] * p->at[BETA] * (1 - p->at[NORM] * p->at[COSINE]);
+}
+
+static double weight_of(const struct lab_setting *p)
+{
+    return attend_theory_copy_weight(p->at[N], gap_of(p));
+}
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
+{
+    (void)scene;
+    theory[P_TOP] = weight_of(p);
+    theory[ERROR_NORM] = attend_theory_copy_error(p->at[N], gap_of(p));
 }
 
 /* What rounding q and k to the type, and then weights to float, may change in c. */
-static double rounding_of(const struct point *point)
+static double rounding_of(const struct lab_setting *p)
 {
-    const double input = point->dtype == ATTEND_BF16 ? 0x1p-9 : 0x1p-24;
-    const double score = 3 * point->tau * point->beta * fmax(1, point->norm) * input;
+    const attend_dtype dtype = dtypes[(int)p->at[USED_DTYPE]];
+    const double input = dtype == ATTEND_BF16 ? 0x1p-9 : 0x1p-24;
+    const double score = 3 * p->at[USED_TAU] * p->at[BETA] * fmax(1, p->at[NORM]) * input;
 
-    return point->dtype == ATTEND_F64
-               ? 1e-13
-               : 2 * score + input + (32 + (double)point->n / 16) * 0x1p-24;
+    return dtype == ATTEND_F64 ? 1e-13
+                               : 2 * score + input + (32 + p->at[N] / 16) * 0x1p-24;
 }
 
-struct copied {
-    double p_top, error_norm;
-};
-
-static int attend_narrow(struct lab_run *run, const struct point *point,
+static int attend_narrow(struct lab_run *run, const struct lab_setting *p,
                          struct lab_keys *keys)
 {
     attend_error err = {.message = "memory is short"};
 
-    keys->query[0] = point->beta;
-    const struct lab_problem problem = {.nk = point->n,
+    keys->query[0] = p->at[BETA];
+    const struct lab_problem problem = {.nk = (int64_t)p->at[N],
                                         .d = keys->d,
                                         .q = keys->query,
                                         .k = keys->key,
-                                        .scale = point->tau,
+                                        .scale = p->at[USED_TAU],
                                         .weights = keys->weights};
-    const attend_status status = lab_forward_as(run->ctx, point->dtype, &problem, &err);
+    const attend_status status =
+        lab_forward_as(run->ctx, dtypes[(int)p->at[USED_DTYPE]], &problem, &err);
     keys->first = keys->weights[0];
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
-static int copy(struct lab_run *run, const struct point *point, struct copied *copied)
+static int measure(struct lab_run *run, const struct lab_setting *p,
+                   struct lab_found *found)
 {
-    const int is_narrow = point->dtype != ATTEND_F64;
+    const int is_narrow = p->at[USED_DTYPE] != 0;
     /* In a narrow type the keys are axes, whose entries are exact in any type. */
-    const struct lab_keys_shape shape = {.n = point->n,
+    const struct lab_keys_shape shape = {.n = (int64_t)p->at[N],
                                          .m = 1,
-                                         .d = point->d,
-                                         .rival_norm = point->norm,
-                                         .rival_cosine = point->cosine,
+                                         .d = (int64_t)p->at[D],
+                                         .rival_norm = p->at[NORM],
+                                         .rival_cosine = p->at[COSINE],
                                          .plain = is_narrow};
     struct lab_keys keys;
     const double whole = 1;
 
     if (lab_keys_open(&run->session, &shape, &keys))
         return -1;
-    const int failed = is_narrow ? attend_narrow(run, point, &keys)
+    const int failed = is_narrow ? attend_narrow(run, p, &keys)
                                  : lab_keys_attend(&run->session, run->ctx, &keys,
-                                                   &point->beta, point->tau);
-    copied->p_top = keys.first;
-    copied->error_norm = lab_keys_error(&keys, &whole);
+                                                   &p->at[BETA], p->at[USED_TAU]);
+    found[P_TOP].measured = keys.first;
+    found[P_TOP].allowed = is_narrow ? rounding_of(p) : 0;
+    found[ERROR_NORM].measured = lab_keys_error(&keys, &whole);
+    found[ERROR_NORM].allowed = 2 * rounding_of(p);
     lab_keys_close(&keys);
     return failed;
 }
 
-/* ---- rows -------------------------------------------------------------- */
+static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
+                                       .measure = measure};
 
-static void emit(struct lab_run *run, const struct point *point, const char *quantity,
-                 enum lab_kind kind, double theory, double measured, double allowed)
+/* ---- rows of the run's own parameters ----------------------------------- */
+
+static void emit_bound(struct lab_run *run, const char *quantity, double theory,
+                       double measured, double allowed)
 {
-    lab_emit_at(
-        run, quantity,
-        LAB_CHANGES(LAB_IS("n", point->n), LAB_IS("d", point->d),
-                    LAB_IS("beta", point->beta), LAB_IS("norm", point->norm),
-                    LAB_IS("cosine", point->cosine)),
-        (struct lab_found){
-            .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
-}
+    const struct lab_setting p = setting_of(run);
 
-static void emit_copy(struct lab_run *run, const struct point *point,
-                      const struct copied *copied)
-{
-    const double n = (double)point->n, gap = gap_of(point), allowed = rounding_of(point);
-
-    emit(run, point, "p_top", LAB_EXACT, attend_theory_copy_weight(n, gap), copied->p_top,
-         point->dtype == ATTEND_F64 ? 0 : allowed);
-    emit(run, point, "error_norm", LAB_EXACT, attend_theory_copy_error(n, gap),
-         copied->error_norm, 2 * allowed);
+    lab_emit(run, quantity, &p,
+             (struct lab_found){.theory = theory,
+                                .measured = measured,
+                                .allowed = allowed,
+                                .kind = LAB_BOUND});
 }
 
 struct gap_search {
@@ -167,78 +167,56 @@ static int leak_at(void *arg, double gap, double *logit)
  * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
  * weight.  Distances grow evenly from gap to 2 gap + 1.
  */
-static int emit_unequal(struct lab_run *run, const struct point *point, double *scores)
+static int emit_unequal(struct lab_run *run, const struct lab_setting *p, double *scores)
 {
-    const int64_t n = point->n;
-    const double gap = gap_of(point);
+    const int64_t n = (int64_t)p->at[N];
+    const double gap = gap_of(p);
     struct lab_row_stats stats;
 
     for (int64_t i = 1; i < n; i++) {
         const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
         scores[i] = gap + along * (fabs(gap) + 1);
     }
-    const double p = attend_theory_copy_weight_gaps(scores + 1, n - 1);
+    const double weight = attend_theory_copy_weight_gaps(scores + 1, n - 1);
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
     if (lab_measure_scores(&run->session, run->ctx, n, scores, &stats))
         return -1;
-    emit(run, point, "p_top_unequal", LAB_EXACT, p, stats.first, 0);
-    emit(run, point, "p_top_unequal_upper", LAB_BOUND,
-         attend_theory_copy_weight_upper_bound((double)n, gap), stats.first, 0);
-    emit(run, point, "leak_unequal_upper", LAB_BOUND,
-         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - stats.first,
-         1e-14);
+    lab_emit_exact(run, "p_top_unequal", weight, stats.first, 0);
+    emit_bound(run, "p_top_unequal_upper",
+               attend_theory_copy_weight_upper_bound((double)n, gap), stats.first, 0);
+    emit_bound(run, "leak_unequal_upper",
+               1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - stats.first,
+               1e-14);
     return 0;
 }
 
 /* ---- sweeps and figures ------------------------------------------------ */
 
-static int measure_point(struct lab_run *run, const struct point *point,
-                         struct copied *copied)
-{
-    if (copy(run, point, copied))
-        return -1;
-    emit_copy(run, point, copied);
-    return 0;
-}
-
-static double weight_of(const struct point *point)
-{
-    return attend_theory_copy_weight((double)point->n, gap_of(point));
-}
-
-/* p_top over *x, a field of the point: a line by `fine`, points by `coarse` steps. */
-static int draw_weight(struct lab_run *run, struct lab_curve curve, struct point *point,
-                       double *x, double from, double to, double fine, double coarse)
-{
-    struct copied copied;
-
-    for (*x = from; *x <= to; *x += fine)
-        lab_series_point(curve.theory, *x, weight_of(point), 0);
-    for (*x = from; *x <= to && !lab_stopped(&run->session); *x += coarse) {
-        if (measure_point(run, point, &copied))
-            return -1;
-        lab_series_point(curve.measured, *x, copied.p_top, 0);
-    }
-    return 0;
-}
+static const double betas[] = {0,    2.5, 5,    7.5, 10,   12.5, 15,
+                               17.5, 20,  22.5, 25,  27.5, 30};
 
 static int sweep_gap(struct lab_run *run)
 {
-    static const int64_t sizes[] = {2, 10, 1000, 1000000};
+    static const double sizes[] = {2, 10, 1000, 1000000};
+    const struct lab_sweep over_beta = {
+        .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
     struct lab_figure *const figure =
-        lab_plot(run, "Copying: the weight of the wanted key", "β (score gap at τ = 1)",
-                 "p_j (weight of the wanted key)", 0,
+        lab_plot(run, "weight", "Copying: the weight of the wanted key",
+                 "β (score gap at τ = 1)", "p_j (weight of the wanted key)", 0,
                  "The gap must exceed ln(n-1) by a margin: a large query is not enough.  "
                  "Lines are 1/(1 + (n-1) exp(-gap)).");
+    struct lab_setting p = setting_of(run);
 
+    /* Measured at tau 1 in f64 whatever the flags; its rows show the flags. */
+    p.at[USED_TAU] = p.at[NORM] = 1;
+    p.at[USED_DTYPE] = p.at[COSINE] = 0;
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        struct point point = {
-            .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
-        const struct lab_curve curve =
-            lab_curve_add(figure, "n = %lld", (long long)point.n);
-        if (draw_weight(run, curve, &point, &point.beta, 0, 30, 0.25, 2.5))
+        const struct lab_plotted drawn = {P_TOP,
+                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
+        p.at[N] = p.at[D] = sizes[x];
+        if (lab_sweep(run, &model, &over_beta, p, &drawn, 1))
             return -1;
     }
     return 0;
@@ -246,50 +224,50 @@ static int sweep_gap(struct lab_run *run)
 
 static int sweep_error(struct lab_run *run)
 {
-    struct point point = point_of(run);
+    const struct lab_sweep over_beta = {
+        .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
+    struct lab_setting p = setting_of(run);
     struct lab_figure *const figure = lab_plot(
-        run, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|", LAB_LOG_Y,
-        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any values; "
+        run, "distance", "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|",
+        LAB_LOG_Y,
+        "n = %.0f keys.  The bound (1 - p_j) max |v_i - v_j| holds for any values; "
         "orthonormal ones %s it.",
-        (long long)point.n, point.n > 2 ? "stay below" : "of two keys reach");
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
-    struct copied copied;
+        p.at[N], p.at[N] > 2 ? "stay below" : "of two keys reach");
+    struct lab_plotted drawn = {ERROR_NORM,
+                                {.theory = lab_series_add(figure, LAB_LINE, "theory")}};
+    struct lab_series *const bound = lab_series_add(figure, LAB_LINE, "bound");
 
-    for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
-        lab_series_point(series, point.beta,
-                         attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
-    series = lab_series_add(figure, LAB_LINE, "bound");
-    for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
-        lab_series_point(series, point.beta,
-                         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)), 0);
-    series = lab_series_add(figure, LAB_POINTS, "measured");
-    for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
-         point.beta += 2.5) {
-        if (measure_point(run, &point, &copied))
-            return -1;
-        lab_series_point(series, point.beta, copied.error_norm, 0);
+    drawn.curve.measured = lab_series_add(figure, LAB_POINTS, "measured");
+    for (int x = 0; x <= over_beta.line.steps; x++) {
+        p.at[BETA] = lab_line_at(&over_beta.line, x);
+        lab_series_point(bound, p.at[BETA],
+                         attend_theory_copy_error_bound(weight_of(&p), sqrt(2)), 0);
     }
-    return 0;
+    return lab_sweep(run, &model, &over_beta, p, &drawn, 1);
 }
 
 /* The same gap reached by other norms and cosines has the same weight. */
 static int sweep_cosine(struct lab_run *run)
 {
     static const double norms[] = {0.5, 1, 2};
-    struct point point = point_of(run);
+    static const double cosines[] = {-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1};
+    const struct lab_sweep over_cosine = {
+        .flag = COSINE, .line = {-1, 1, 128, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(cosines)};
+    struct lab_setting p = setting_of(run);
     struct lab_figure *const figure = lab_plot(
-        run, "Copying: neither the cosine nor the norm decides",
+        run, "cosine", "Copying: neither the cosine nor the norm decides",
         "cosine between k_j and every other key", "p_j", 0,
-        "q = β k_j, β = %g, τ = %g, n = %lld.  Only the gap τβ(1 - norm · cosine) "
+        "q = β k_j, β = %g, τ = %g, n = %.0f.  Only the gap τβ(1 - norm · cosine) "
         "counts%s.",
-        point.beta, point.tau, (long long)point.n,
-        point.beta * point.tau > 0 ? ": rivals with norm · cosine above 1 outweigh k_j"
+        p.at[BETA], p.at[TAU], p.at[N],
+        p.at[BETA] * p.at[TAU] > 0 ? ": rivals with norm · cosine above 1 outweigh k_j"
                                    : ", and it is 0");
 
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
-        point.norm = norms[x];
-        const struct lab_curve curve = lab_curve_add(figure, "norm %g", point.norm);
-        if (draw_weight(run, curve, &point, &point.cosine, -1, 1, 1.0 / 64, 0.25))
+        const struct lab_plotted drawn = {P_TOP,
+                                          lab_curve_add(figure, "norm %g", norms[x])};
+        p.at[NORM] = norms[x];
+        if (lab_sweep(run, &model, &over_cosine, p, &drawn, 1))
             return -1;
     }
     return 0;
@@ -299,27 +277,26 @@ static int sweep_cosine(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    if (lab_settle_d(run))
-        return -1;
-    const struct point point = point_of(run);
-    double *const scores = lab_room(run, point.n);
-    const double eps = lab_real(run, "eps"), n = (double)point.n;
-    struct copied copied;
+    struct lab_sample sample = {.histogram = NULL};
     double gap;
 
-    if (!scores || measure_point(run, &point, &copied))
+    if (lab_settle_d(run))
         return -1;
-    emit(run, &point, "error_norm_bound", LAB_BOUND,
-         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)), copied.error_norm,
-         2 * rounding_of(&point));
-    struct gap_search search = {run, scores, point.n};
-    if (lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
+    const struct lab_setting p = setting_of(run);
+    const double n = p.at[N], eps = p.at[EPS];
+    if (lab_rows_at(run, &model, &p, 0, 0, &sample))
         return -1;
-    emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
-         0);
-    if (emit_unequal(run, &point, scores))
+    emit_bound(run, "error_norm_bound",
+               attend_theory_copy_error_bound(weight_of(&p), sqrt(2)),
+               sample.found[ERROR_NORM].measured, 2 * rounding_of(&p));
+    double *const scores = lab_room(run, (int64_t)n);
+    struct gap_search search = {run, scores, (int64_t)n};
+    if (!scores || lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
         return -1;
-    return lab_copy_floats_rows(run, point.n);
+    lab_emit_exact(run, "gap_needed", attend_theory_copy_gap_needed(n, eps), gap, 0);
+    if (emit_unequal(run, &p, scores))
+        return -1;
+    return lab_copy_floats_rows(run, (int64_t)n);
 }
 
 static int sweep(struct lab_run *run)

@@ -22,6 +22,8 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("beta", 10, 0, 1000, "query scale: q = beta (k_a + k_b)"),
 };
 
+enum { D, A_COLUMNS, B_COLUMNS, ANGLE, N, BETA }; /* flags */
+
 /* Ways to build M from a basis of A. */
 enum method { TRANSPOSE, PRODUCT, SKEWED, PROJECTOR, OBLIQUE, METHODS };
 
@@ -199,14 +201,14 @@ static int measure(struct lab_run *run, struct setup *setup, enum method method,
 
 /* ---- rows, sweep, figure ----------------------------------------------- */
 
-static struct setup setup_of(const struct lab_run *run)
+static struct setup setup_of(const struct lab_setting *p)
 {
-    return (struct setup){.d = lab_integer(run, "d"),
-                          .m = lab_integer(run, "m"),
-                          .p = lab_integer(run, "p"),
-                          .n = lab_integer(run, "n"),
-                          .angle = lab_real(run, "angle"),
-                          .beta = lab_real(run, "beta")};
+    return (struct setup){.d = (int64_t)p->at[D],
+                          .m = (int64_t)p->at[A_COLUMNS],
+                          .p = (int64_t)p->at[B_COLUMNS],
+                          .n = (int64_t)p->at[N],
+                          .angle = p->at[ANGLE],
+                          .beta = p->at[BETA]};
 }
 
 /* A difference of vectors of norm 1, through a matrix that may lengthen it. */
@@ -227,13 +229,13 @@ static int sweep_angle(struct lab_run *run, enum method method, const char *labe
 {
     const struct lab_curve curve = lab_curve_add(figure, "%s", label);
     const int errs = method == PROJECTOR;
-    struct setup setup = setup_of(run);
+    struct lab_setting p = lab_own(run);
 
-    for (setup.angle = 1; setup.angle <= 90; setup.angle++)
-        lab_series_point(curve.theory, setup.angle,
-                         errs ? cos(setup.angle * pi / 180) : 0, 0);
-    setup.n = 2;
-    for (setup.angle = 5; setup.angle <= 90; setup.angle += 5) {
+    for (int angle = 1; angle <= 90; angle++)
+        lab_series_point(curve.theory, angle, errs ? cos(angle * pi / 180) : 0, 0);
+    p.at[N] = 2;
+    for (p.at[ANGLE] = 5; p.at[ANGLE] <= 90; p.at[ANGLE] += 5) {
+        struct setup setup = setup_of(&p);
         double ideal = 0, error = 0;
         if (open_setup(run, &setup) || average(run, &setup) ||
             measure(run, &setup, method, &ideal, &error))
@@ -242,8 +244,7 @@ static int sweep_angle(struct lab_run *run, enum method method, const char *labe
         const struct lab_found found = errs && cosine > 0
                                            ? lab_sure(cosine * setup.shared, error)
                                            : lab_zero(error, rounding);
-        lab_emit_at(run, quantities[method],
-                    LAB_CHANGES(LAB_IS("angle", setup.angle), LAB_IS("n", 2)), found);
+        lab_emit(run, quantities[method], &p, found);
         lab_series_point(curve.measured, setup.angle, error / setup.shared, 0);
     }
     return 0;
@@ -269,11 +270,11 @@ static void clear_others(struct setup *setup)
 /* With nothing of the other values in A, what is left is the leak. */
 static int sweep_beta(struct lab_run *run)
 {
-    struct setup setup = setup_of(run);
-    const double n = (double)setup.n;
+    struct lab_setting p = lab_own(run);
+    const double n = p.at[N];
     struct lab_figure *const figure =
-        lab_plot(run, "Extraction from the average at finite scale", "β (query scale)",
-                 "|2 M c - v_a|", LAB_LOG_Y,
+        lab_plot(run, "leak", "Extraction from the average at finite scale",
+                 "β (query scale)", "|2 M c - v_a|", LAB_LOG_Y,
                  "n = %.0f, A orthogonal to all other values: the error is the leak of "
                  "the average.",
                  n);
@@ -281,17 +282,17 @@ static int sweep_beta(struct lab_run *run)
 
     for (double beta = 0; beta <= 15; beta += 0.25)
         lab_series_point(curve.theory, beta, attend_theory_extract_error(n, beta), 0);
-    setup.angle = 90;
-    for (setup.beta = 0; setup.beta <= 15; setup.beta += 2.5) {
+    p.at[ANGLE] = 90;
+    for (p.at[BETA] = 0; p.at[BETA] <= 15; p.at[BETA] += 2.5) {
+        struct setup setup = setup_of(&p);
         double ideal = 0, error = 0;
         if (open_setup(run, &setup))
             return -1;
         clear_others(&setup);
         if (average(run, &setup) || measure(run, &setup, PROJECTOR, &ideal, &error))
             return -1;
-        lab_emit_at(run, "error_leak",
-                    LAB_CHANGES(LAB_IS("angle", 90), LAB_IS("beta", setup.beta)),
-                    found_near(attend_theory_extract_error(n, setup.beta), error));
+        lab_emit(run, "error_leak", &p,
+                 found_near(attend_theory_extract_error(n, setup.beta), error));
         lab_series_point(curve.measured, setup.beta, error, 0);
     }
     return 0;
@@ -300,8 +301,8 @@ static int sweep_beta(struct lab_run *run)
 static int sweep(struct lab_run *run)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "Extraction: what M leaves of v_b", "angle between A and B (degrees)",
-        "|2 M c - v_a| / |part of v_b near A|", 0,
+        run, "angle", "Extraction: what M leaves of v_b",
+        "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|", 0,
         "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the angle; "
         "the oblique one is right at any angle above 0.");
 
@@ -311,7 +312,8 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    struct setup setup = setup_of(run);
+    const struct lab_setting p = lab_own(run);
+    struct setup setup = setup_of(&p);
 
     if (setup.d < setup.m + setup.p)
         return lab_misuse(&run->session, "--d %lld: at least m + p = %lld is allowed",
@@ -322,7 +324,7 @@ static int perform(struct lab_run *run)
         double theory = 0, measured = 0;
         if (measure(run, &setup, (enum method)method, &theory, &measured))
             return -1;
-        lab_emit_at(run, quantities[method], NULL, found_near(theory, measured));
+        lab_emit(run, quantities[method], &p, found_near(theory, measured));
     }
     return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Two heads (T13 - T16) and the queries people give them, on keys of noisy length. */
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/experiment_parts.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/experiment_parts.h"
-#include "lab/setups/two_heads.h"
+#include "lab/setups/queries.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
@@ -23,77 +22,361 @@ static const struct lab_flag flags[] = {
         "queries", "means",
         "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), unscaled "
         "(mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""),
-    LAB_FLAG_CHOICE("noisy", "a", "a|both|all",
+    LAB_FLAG_CHOICE("noisy", "a", LAB_3("a", "both", "all"),
                     "the keys whose length varies: k_a, k_a and k_b, or every one"),
 };
 
-/* Over all trials, and over those with a positive length. */
-static const char *const names[LAB_TWO_HEADS_QUANTITIES][2] = {
-    [LAB_MEAN_W1] = {"mean_w1", "mean_w1_given_positive"},
-    [LAB_VAR_W1] = {"var_w1", "var_w1_given_positive"},
-    [LAB_HEAD1_LOSES] = {"p_head1_loses", "p_head1_loses_given_positive"},
-    [LAB_VAR_C1] = {"var_c1", "var_c1_given_positive"},
-    [LAB_VAR_C2] = {"var_c2", "var_c2_given_positive"},
-    [LAB_COV_C1_C2] = {"cov_c1_c2", "cov_c1_c2_given_positive"},
-    [LAB_COEFF_A] = {"coeff_a", "coeff_a_given_positive"},
-    [LAB_COEFF_B] = {"coeff_b", "coeff_b_given_positive"},
-    [LAB_COEFF_VAR_ONE] = {"coeff_var_one", "coeff_var_one_given_positive"},
-    [LAB_COEFF_VAR_TWO] = {"coeff_var_two", "coeff_var_two_given_positive"},
-    [LAB_MSE_ONE] = {"mse_one", "mse_one_given_positive"},
-    [LAB_MSE_TWO] = {"mse_two", "mse_two_given_positive"},
+enum { N, D, SCALE, SIGMA2, ALPHA, TAU, QUERIES, NOISY }; /* flags */
+
+/* Values of a trial: over all trials, and again over those of positive length. */
+enum {
+    W1,
+    LOSES,
+    SPREAD1, /* |c1 - m1|^2, m1 a fixed point near its mean */
+    SPREAD2,
+    PRODUCT, /* <c1 - m1, c2 - m2> */
+    FROM1,   /* c1 - m1 by coordinates: a, b, all others together */
+    FROM2 = FROM1 + 3,
+    COEFFICIENT_A = FROM2 + 3,
+    COEFFICIENT_B,
+    ERROR_TWO,
+    COEFFICIENT_ONE,
+    ERROR_ONE,
+    VALUES
 };
 
-static int read_setup(struct lab_run *run, struct lab_two_heads *setup)
-{
-    static const enum lab_noisy noisy[] = {LAB_NOISY_A, LAB_NOISY_WANTED, LAB_NOISY_ALL};
-    char why[80];
+/* Rows over the same trials. */
+enum {
+    MEAN_W1,
+    VAR_W1,
+    HEAD1_LOSES,
+    VAR_C1, /* E|c1 - E c1|^2 */
+    VAR_C2,
+    COV_C1_C2, /* E<c1 - E c1, c2 - E c2> */
+    COEFF_A,
+    COEFF_B,
+    COEFF_VAR_ONE,
+    COEFF_VAR_TWO,
+    MSE_ONE,
+    MSE_TWO,
+    ROWS
+};
 
-    if (lab_settle_d(run))
+#define ROWS_OVER(trials, first)                                                         \
+    {"mean_w1" trials, (first) + W1, LAB_MEAN_WITHIN, 1},                                \
+        {"var_w1" trials, (first) + W1, LAB_VARIANCE_WITHIN, 1},                         \
+        {"p_head1_loses" trials, (first) + LOSES, LAB_PROBABILITY, 1},                   \
+        {"var_c1" trials, (first) + SPREAD1, LAB_SQUARE, 2},                             \
+        {"var_c2" trials, (first) + SPREAD2, LAB_SQUARE, 2},                             \
+        {"cov_c1_c2" trials, (first) + PRODUCT, LAB_SQUARE, 2},                          \
+        {"coeff_a" trials, (first) + COEFFICIENT_A, LAB_MEAN_WITHIN, 1},                 \
+        {"coeff_b" trials, (first) + COEFFICIENT_B, LAB_MEAN_WITHIN, 1},                 \
+        {"coeff_var_one" trials, (first) + COEFFICIENT_ONE, LAB_VARIANCE_WITHIN, 1},     \
+        {"coeff_var_two" trials, (first) + COEFFICIENT_A, LAB_VARIANCE_WITHIN, 1},       \
+        {"mse_one" trials, (first) + ERROR_ONE, LAB_SQUARE, LAB_PAIR_ERROR_MAX},         \
+    {                                                                                    \
+        "mse_two" trials, (first) + ERROR_TWO, LAB_SQUARE, LAB_PAIR_ERROR_MAX            \
+    }
+static const struct lab_observable rows[2 * ROWS] = {
+    ROWS_OVER("", 0), ROWS_OVER("_given_positive", VALUES)};
+
+/* Heads 0 and 1 are the two, head 2 is the single one; a setting has its queries in
+ * `with`. */
+static struct lab_scene scene_of(const struct lab_setting *p)
+{
+    const double scale = p->at[SCALE];
+    struct lab_scene scene = {.n = (int64_t)p->at[N],
+                              .d = (int64_t)p->at[D],
+                              .wanted = 2,
+                              .heads = LAB_QUERIES + 1,
+                              .sigma2 = p->at[SIGMA2],
+                              .alpha = p->at[ALPHA],
+                              .tau = p->at[TAU],
+                              .noisy = LAB_NOISY_A + (enum lab_noisy)p->at[NOISY],
+                              .query = {[LAB_QUERIES] = {scale, scale}},
+                              .averaged = LAB_QUERIES};
+    const attend_theory_query query[LAB_QUERIES] = {lab_query_at(p->with, 0, scale),
+                                                    lab_query_at(p->with, 1, scale)};
+
+    lab_scene_set_queries(&scene, query, LAB_QUERIES);
+    return scene;
+}
+
+/* ---- theory -------------------------------------------------------------- */
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
+{
+    (void)p;
+    for (int positive = 0; positive < 2; positive++, theory += ROWS) {
+        const attend_theory_scene law = lab_scene_law(scene, positive);
+        const attend_theory_query query[LAB_QUERIES] = {lab_scene_query(scene, 0),
+                                                        lab_scene_query(scene, 1)};
+        const attend_theory_output first = attend_theory_head(&law, query[0]);
+        const attend_theory_output second = attend_theory_head(&law, query[1]);
+        const attend_theory_output one =
+            attend_theory_head(&law, lab_scene_query(scene, LAB_QUERIES));
+        const attend_theory_output two = lab_scene_theory(scene, positive);
+        const double mean = first.mean[ATTEND_THEORY_A];
+        theory[MEAN_W1] = mean;
+        theory[VAR_W1] = first.variance[ATTEND_THEORY_A];
+        /* P(w1 < 1/2), not <=: they differ where w1 is sure. */
+        theory[HEAD1_LOSES] = first.variance[ATTEND_THEORY_A] == 0
+                                  ? mean < 0.5
+                                  : attend_theory_head_cdf(&law, query[0], 0.5);
+        theory[VAR_C1] = first.total_variance;
+        theory[VAR_C2] = second.total_variance;
+        theory[COV_C1_C2] = attend_theory_heads_covariance(&law, query[0], query[1]);
+        theory[COEFF_A] = (mean + second.mean[ATTEND_THEORY_A]) / 2;
+        theory[COEFF_B] =
+            (first.mean[ATTEND_THEORY_B] + second.mean[ATTEND_THEORY_B]) / 2;
+        theory[COEFF_VAR_ONE] = one.variance[ATTEND_THEORY_A];
+        theory[COEFF_VAR_TWO] = two.variance[ATTEND_THEORY_A];
+        theory[MSE_ONE] = one.mse;
+        theory[MSE_TWO] = two.mse;
+    }
+}
+
+/* ---- measurement --------------------------------------------------------- */
+
+/*
+ * E|c|^2 - |E c|^2 = E|c - m|^2 - |E(c - m)|^2 for any m; m near the mean keeps the
+ * digits, and makes the standard error that of the first term.
+ */
+struct centres {
+    double n;
+    double m[2][LAB_QUERIES][3]; /* by condition and head: of a, of b, of one other */
+};
+
+static struct centres centres_of(const struct lab_scene *scene)
+{
+    struct centres centres = {.n = (double)scene->n};
+
+    for (int positive = 0; positive < 2; positive++)
+        for (int h = 0; h < LAB_QUERIES; h++) {
+            const attend_theory_scene law = lab_scene_law(scene, positive);
+            const attend_theory_output head =
+                attend_theory_head(&law, lab_scene_query(scene, h));
+            for (int c = 0; c < 3; c++)
+                centres.m[positive][h][c] = isfinite(head.mean[c]) ? head.mean[c] : 0;
+        }
+    return centres;
+}
+
+static void observe_from(const double m[LAB_QUERIES][3], double n,
+                         const struct lab_outcome *o, double *values)
+{
+    const double rest = n - 2;
+    double from[LAB_QUERIES][3];
+
+    for (int h = 0; h < LAB_QUERIES; h++) {
+        from[h][0] = o->weight[h][0] - m[h][0];
+        from[h][1] = o->weight[h][1] - m[h][1];
+        from[h][2] = o->others[h] - rest * m[h][2];
+        values[SPREAD1 + h] = from[h][0] * from[h][0] + from[h][1] * from[h][1] +
+                              o->squares[h] - 2 * m[h][2] * o->others[h] +
+                              rest * m[h][2] * m[h][2];
+        for (int c = 0; c < 3; c++)
+            values[FROM1 + 3 * h + c] = from[h][c];
+    }
+    /* Over the other keys, of the products of the two heads' weights. */
+    const double crossed = (4 * o->others_squared - o->squares[0] - o->squares[1]) / 2;
+    values[PRODUCT] = from[0][0] * from[1][0] + from[0][1] * from[1][1] + crossed -
+                      m[1][2] * o->others[0] - m[0][2] * o->others[1] +
+                      rest * m[0][2] * m[1][2];
+    values[W1] = o->weight[0][0];
+    values[LOSES] = o->weight[0][0] < o->weight[0][1] + o->others[0];
+    values[COEFFICIENT_A] = o->coefficient[0];
+    values[COEFFICIENT_B] = o->coefficient[1];
+    values[ERROR_TWO] =
+        lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
+    values[COEFFICIENT_ONE] = o->weight[2][0];
+    values[ERROR_ONE] = lab_pair_error(o->weight[2][0], o->weight[2][1], o->squares[2]);
+}
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const struct centres *const centres = arg;
+
+    observe_from(centres->m[0], centres->n, outcome, values);
+    if (outcome->gamma[0] > 0)
+        observe_from(centres->m[1], centres->n, outcome, values + VALUES);
+    else
+        for (int v = 0; v < VALUES; v++)
+            values[VALUES + v] = NAN;
+}
+
+static int perform_trials(struct lab_run *run, const struct lab_setting *p,
+                          uint64_t stream, int64_t trials, struct lab_sample *sample)
+{
+    const struct lab_scene scene = scene_of(p);
+    struct lab_histogram *const histograms[2 * VALUES] = {[W1] = sample->histogram};
+    struct centres centres = centres_of(&scene);
+
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &centres,
+                             2 * VALUES, sample->moments,
+                             sample->histogram ? histograms : NULL);
+}
+
+/* |m_g| |m_h| of two heads' centres. */
+static double size_of(const double *m, const double *other, double n)
+{
+    return sqrt(
+        (m[0] * m[0] + m[1] * m[1] + (n - 2) * m[2] * m[2]) *
+        (other[0] * other[0] + other[1] * other[1] + (n - 2) * other[2] * other[2]));
+}
+
+/* The variances and the covariance of the outputs, from what was measured around m. */
+static void set_spreads(const struct lab_moments *moments, double n,
+                        const double m[LAB_QUERIES][3], struct lab_found *found)
+{
+    const double size[3] = {size_of(m[0], m[0], n), size_of(m[1], m[1], n),
+                            size_of(m[0], m[1], n)};
+    double product[3] = {0};
+
+    /* <E(c_g - m_g), E(c_h - m_h)> for (g, h) = (1, 1), (2, 2), (1, 2). */
+    for (int c = 0; c < 3; c++) {
+        const double share = c < 2 ? 1 : n > 2 ? 1 / (n - 2) : 0;
+        const double x = moments[FROM1 + c].mean, y = moments[FROM2 + c].mean;
+        product[0] += share * x * x;
+        product[1] += share * y * y;
+        product[2] += share * x * y;
+    }
+    for (int x = 0; x < 3; x++) {
+        /* Two outputs are at most sqrt(2) apart, and so from any point between. */
+        struct lab_moments squares = moments[SPREAD1 + x];
+        if (squares.m2 <= 0 && fabs(squares.mean) <= 1e-15 * size[x])
+            squares.mean = 0;
+        struct lab_estimate spread = lab_estimate_square(&squares, x < 2 ? 0 : -2, 2);
+        /* What rounding scatters is not chance. */
+        if (!spread.rare && !(spread.se > 1e-15 * size[x]))
+            spread =
+                (struct lab_estimate){.value = spread.value, .allowed = spread.allowed};
+        spread.value -= product[x];
+        spread.low -= product[x];
+        spread.high -= product[x];
+        if (x < 2) {
+            spread.value = fmax(spread.value, 0);
+            spread.low = fmax(spread.low, 0);
+        }
+        found[VAR_C1 + x] = lab_exact(found[VAR_C1 + x].theory, spread);
+    }
+}
+
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
+{
+    const struct lab_scene scene = scene_of(p);
+    const struct centres centres = centres_of(&scene);
+
+    for (int positive = 0; positive < 2; positive++) {
+        const struct lab_moments *const moments = sample->moments + positive * VALUES;
+        struct lab_found *const found = sample->found + positive * ROWS;
+        if (moments[W1].count > 0)
+            set_spreads(moments, centres.n, centres.m[positive], found);
+        for (int r = 0; r < ROWS && moments[W1].count == 0; r++)
+            found[r] = lab_exact(found[r].theory,
+                                 (struct lab_estimate){.value = NAN, .se = NAN});
+    }
+}
+
+static const struct lab_model model = {LAB_ROWS(rows),           .theory = theory_of,
+                                       .values = 2 * VALUES,     .scene = scene_of,
+                                       .trials = perform_trials, .finish = finish};
+
+/* ---- crossover ----------------------------------------------------------- */
+
+static void observe_difference(void *arg, const struct lab_outcome *o, double *values)
+{
+    (void)arg;
+    values[0] = lab_pair_error(o->weight[2][0], o->weight[2][1], o->squares[2]) -
+                lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
+}
+
+/* Of mse_one - mse_two at this scale: mean and standard error. */
+static int difference(struct lab_run *run, struct lab_setting p, double scale,
+                      int64_t trials, double *mean, double *se)
+{
+    struct lab_moments moments;
+
+    p.at[SCALE] = scale;
+    const struct lab_scene scene = scene_of(&p);
+    if (lab_scene_measure(&run->session, &scene, 1, trials, observe_difference, NULL, 1,
+                          &moments, NULL))
         return -1;
-    *setup = (struct lab_two_heads){
-        .n = lab_real(run, "n"),
-        .C = lab_real(run, "C"),
-        .sigma2 = lab_real(run, "sigma2"),
-        .alpha = lab_real(run, "alpha"),
-        .tau = lab_real(run, "tau"),
-        .d = lab_integer(run, "d"),
-        .noisy = noisy[lab_choice(run, "noisy")],
-    };
-    if (lab_queries_parse(lab_text(run, "queries"), &setup->queries, why, sizeof why))
-        return lab_misuse(&run->session,
-                          "--queries: '%.60s': %s; allowed are means, plus-minus, "
-                          "unscaled, or two sums such as 2a-b,3b",
-                          lab_text(run, "queries"), why);
+    *mean = moments.count > 0 ? moments.mean : NAN;
+    *se = lab_moments_mean_se(&moments);
     return 0;
 }
 
-static void emit(struct lab_run *run, double C, int positive, int quantity,
-                 const struct lab_two_heads_numbers *theory,
-                 const struct lab_two_heads_numbers *measured)
+/*
+ * The scale above which two heads have the smaller mse, found with the same keys at every
+ * scale; NaN where there is none up to 64.  0, or -1 after lab_fail().
+ */
+static int find_crossover(struct lab_run *run, const struct lab_setting *p,
+                          int64_t trials, double *scale, double *se)
 {
-    lab_emit_at(run, names[quantity][positive], LAB_CHANGES(LAB_IS("C", C)),
-                lab_exact(theory->of[quantity].value, measured->of[quantity]));
+    enum { HALVINGS = 12 };
+    const double ratio = 1.25;
+    double lo = 0, hi = 64, below = 0, above = 0, mean;
+
+    *scale = *se = NAN;
+    /* Downwards, for the last crossing of several. */
+    for (; hi > 0.2 && lo == 0; hi /= ratio) {
+        if (difference(run, *p, hi, trials, &mean, se))
+            return -1;
+        if (isnan(mean))
+            return 0;
+        if (mean < 0) {
+            lo = hi;
+            hi *= ratio * ratio;
+            below = mean;
+        } else {
+            above = mean;
+        }
+    }
+    if (lo == 0 || above == 0)
+        return 0;
+    for (int x = 0; x < HALVINGS; x++) {
+        const double middle = (lo + hi) / 2;
+        if (difference(run, *p, middle, trials, &mean, se))
+            return -1;
+        if (isnan(mean))
+            return 0;
+        if (mean < 0) {
+            lo = middle;
+            below = mean;
+        } else {
+            hi = middle;
+            above = mean;
+        }
+    }
+    *scale = lo - below * (hi - lo) / (above - below);
+    *se *= (hi - lo) / (above - below);
+    return 0;
 }
 
 /* Whether two heads do what the known crossover is about. */
-static int has_crossover(const struct lab_run *run, const struct lab_two_heads *setup)
+static int has_crossover(const struct lab_run *run, const struct lab_setting *p)
 {
-    return !strcmp(lab_text(run, "queries"), "means") && setup->alpha == 0 &&
-           setup->noisy == LAB_NOISY_A && setup->n >= 3 && setup->sigma2 > 0;
+    return !strcmp(lab_text(run, "queries"), "means") && p->at[ALPHA] == 0 &&
+           p->at[NOISY] == 0 && p->at[N] >= 3 && p->at[SIGMA2] > 0;
 }
 
-static int emit_crossover(struct lab_run *run, const struct lab_two_heads *setup,
+static double crossover_of(const struct lab_setting *p)
+{
+    return attend_theory_crossover_scale(p->at[N], p->at[SIGMA2], 0) / p->at[TAU];
+}
+
+static int emit_crossover(struct lab_run *run, const struct lab_setting *p,
                           int64_t trials)
 {
     double measured, se;
 
-    if (!has_crossover(run, setup))
+    if (!has_crossover(run, p))
         return 0;
-    if (lab_two_heads_crossover(&run->session, setup, 1, trials, &measured, &se))
+    if (find_crossover(run, p, trials, &measured, &se))
         return -1;
-    lab_emit_exact(run, "crossover_C",
-                   attend_theory_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau,
-                   measured, se);
+    lab_emit_exact(run, "crossover_C", crossover_of(p), measured, se);
     return 0;
 }
 
@@ -111,59 +394,56 @@ static double weight_cdf(const void *arg, double w)
     return attend_theory_head_cdf(&head->scene, head->query, w);
 }
 
-static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setup,
-                           const struct lab_two_heads_numbers *measured,
-                           const struct lab_histogram *histogram)
+static void draw_histogram(struct lab_run *run, const struct lab_setting *p,
+                           const struct lab_sample *sample)
 {
+    const struct lab_scene scene = scene_of(p);
     struct lab_figure *const figure = lab_plot(
-        run, "The weight of v_a in head 1", "w1", "density", 0,
+        run, "weight-density", "The weight of v_a in head 1", "w1", "density", 0,
         "Queries %s, C = %g, n = %g. E w1 = %.3g, and head 1 loses v_a (w1 < 1/2) in "
         "%.3g%% of the samples.",
-        lab_text(run, "queries"), setup->C, setup->n, measured->of[LAB_MEAN_W1].value,
-        100 * measured->of[LAB_HEAD1_LOSES].value);
-    const struct head head = {lab_two_heads_scene(setup, 0),
-                              lab_query_at(&setup->queries, 0, setup->C)};
-
+        lab_text(run, "queries"), p->at[SCALE], p->at[N], sample->found[MEAN_W1].measured,
+        100 * sample->found[HEAD1_LOSES].measured);
+    const struct head head = {lab_scene_law(&scene, 0), lab_scene_query(&scene, 0)};
     /* Where no law of w1 is known there is nothing to draw. */
-    lab_plot_histogram(figure, histogram,
-                       setup->sigma2 > 0 && !isnan(weight_cdf(&head, 0.5)) ? "theory"
-                                                                           : NULL,
-                       weight_cdf, &head);
+    const int has_law = p->at[SIGMA2] > 0 && !isnan(weight_cdf(&head, 0.5));
+
+    lab_plot_histogram(figure, sample->histogram, has_law ? "theory" : NULL, weight_cdf,
+                       &head);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
-enum { SCALES = sizeof scales / sizeof scales[0], LINE = 80, CURVES = 7, FIGURES = 4 };
+enum { CURVES = 7, FIGURES = 4 };
 
 static const struct {
-    const char *title, *y_label;
+    const char *id, *title, *y_label;
 } plots[FIGURES] = {
-    {"Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)"},
-    {"Variance of head 1's weight", "Var w1"},
-    {"Variance of the coefficient of v_a", "Var"},
-    {"Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
+    {"head-1", "Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)"},
+    {"head-1-variance", "Variance of head 1's weight", "Var w1"},
+    {"coefficient", "Variance of the coefficient of v_a", "Var"},
+    {"error", "Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
 };
 
 /* What is known of C mu_a and C mu_b without isotropic noise, in numbers of this run. */
-static void describe(struct lab_run *run, const struct lab_two_heads *setup,
+static void describe(struct lab_run *run, const struct lab_setting *p,
                      struct lab_figure *const figures[FIGURES])
 {
-    const double flips = attend_theory_normal_cdf(-1 / sqrt(setup->sigma2));
+    const double flips = attend_theory_normal_cdf(-1 / sqrt(p->at[SIGMA2]));
     const double end = flips * (1 - flips);
-    const double crossover =
-        attend_theory_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau;
+    const double crossover = crossover_of(p);
 
     for (int f = 0; f < FIGURES; f++)
         lab_figure_describe(figures[f], LAB_LOG_X,
                             "Queries %s, n = %g, sigma2 = %g (noisy: %s), alpha = %g.",
-                            lab_text(run, "queries"), setup->n, setup->sigma2,
-                            lab_text(run, "noisy"), setup->alpha);
-    if (!has_crossover(run, setup))
+                            lab_text(run, "queries"), p->at[N], p->at[SIGMA2],
+                            lab_text(run, "noisy"), p->at[ALPHA]);
+    if (!has_crossover(run, p))
         return;
     lab_figure_describe(
         figures[0], LAB_LOG_X,
         "A head must beat n - 1 rivals by itself: it loses when the length "
         "of k_a is below ln(n-1)/(tau C), here %.3g/C.",
-        log(setup->n - 1) / setup->tau);
+        log(p->at[N] - 1) / p->at[TAU]);
     lab_figure_describe(figures[1], LAB_LOG_X,
                         "It does not end at 0: k_a points away in %.3g%% of the samples, "
                         "and the variance tends to %.3g.",
@@ -181,88 +461,57 @@ static void describe(struct lab_run *run, const struct lab_two_heads *setup,
                             crossover);
 }
 
-/* Which quantity is drawn in which figure, under which name. */
+/* Which row is drawn in which figure, under which name. */
 static const struct {
-    int quantity, figure;
+    int row, figure;
     const char *name;
 } curves[CURVES] = {
-    {LAB_MEAN_W1, 0, "E w1"},
-    {LAB_HEAD1_LOSES, 0, "P(head 1 loses)"},
-    {LAB_VAR_W1, 1, "Var w1"},
-    {LAB_COEFF_VAR_ONE, 2, "one head"},
-    {LAB_COEFF_VAR_TWO, 2, "two heads"},
-    {LAB_MSE_ONE, 3, "one head"},
-    {LAB_MSE_TWO, 3, "two heads"},
+    {MEAN_W1, 0, "E w1"},
+    {HEAD1_LOSES, 0, "P(head 1 loses)"},
+    {VAR_W1, 1, "Var w1"},
+    {COEFF_VAR_ONE, 2, "one head"},
+    {COEFF_VAR_TWO, 2, "two heads"},
+    {MSE_ONE, 3, "one head"},
+    {MSE_TWO, 3, "two heads"},
 };
 
-/* Theory as lines, and what was measured at the first `count` scales as points. */
-static void draw_curves(struct lab_run *run, const struct lab_two_heads *setup,
-                        const struct lab_two_heads_numbers *measured, int count)
+static int sweep(struct lab_run *run, const struct lab_setting *p, int64_t trials,
+                 const struct lab_sample *own)
 {
+    const struct lab_sweep over_C = {.flag = SCALE,
+                                     .line = {0.5, 50, 80, LAB_BY_FACTORS, 0, 0},
+                                     LAB_STEPS_OF(scales),
+                                     .stream = 2,
+                                     .trials = trials,
+                                     .only_drawn = 1,
+                                     .own = own};
     struct lab_figure *figures[FIGURES];
-    struct lab_two_heads_numbers theory[LINE + 1];
-    struct lab_two_heads at = *setup;
-    double C[LINE + 1];
+    struct lab_plotted drawn[CURVES];
 
-    if (!run->figures)
-        return;
     for (int f = 0; f < FIGURES; f++)
-        figures[f] = lab_plot(run, plots[f].title, "C (query scale)", plots[f].y_label,
-                              LAB_LOG_X, "%s", "");
-    describe(run, setup, figures);
-    for (int x = 0; x <= LINE; x++) {
-        C[x] = at.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
-        theory[x] = lab_two_heads_theory(&at, 0);
-    }
+        figures[f] = lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
+                              plots[f].y_label, LAB_LOG_X, "%s", "");
+    if (run->figures)
+        describe(run, p, figures);
     for (int c = 0; c < CURVES; c++) {
-        struct lab_series *const line = lab_series_add(
-            figures[curves[c].figure], LAB_LINE, "theory, %s", curves[c].name);
-        for (int x = 0; x <= LINE; x++)
-            lab_series_point(line, C[x], theory[x].of[curves[c].quantity].value, 0);
+        drawn[c].row = curves[c].row;
+        drawn[c].curve.theory = lab_series_add(figures[curves[c].figure], LAB_LINE,
+                                               "theory, %s", curves[c].name);
     }
-    for (int c = 0; c < CURVES; c++) {
-        struct lab_series *const points = lab_series_add(
-            figures[curves[c].figure], LAB_POINTS, "measured, %s", curves[c].name);
-        for (int x = 0; x < count; x++)
-            lab_series_estimate(points, scales[x], measured[x].of[curves[c].quantity]);
-    }
+    for (int c = 0; c < CURVES; c++)
+        drawn[c].curve.measured = lab_series_add(figures[curves[c].figure], LAB_POINTS,
+                                                 "measured, %s", curves[c].name);
+    return lab_sweep(run, &model, &over_C, *p, drawn, CURVES);
 }
 
-/* ---- the run ------------------------------------------------------------ */
-
-static int sweep(struct lab_run *run, const struct lab_two_heads *setup, int64_t trials,
-                 const struct lab_two_heads_numbers *given)
-{
-    struct lab_two_heads_numbers measured[SCALES], both[2];
-    struct lab_two_heads at = *setup;
-    int x = 0;
-
-    for (; x < SCALES && !lab_stopped(&run->session); x++) {
-        at.C = scales[x];
-        measured[x] = *given;
-        if (at.C == setup->C)
-            continue;
-        if (lab_two_heads_measure(&run->session, &at, 2 + (uint64_t)x, trials, both,
-                                  NULL))
-            return -1;
-        if (isnan(both[0].of[LAB_MEAN_W1].value))
-            break;
-        measured[x] = both[0];
-        const struct lab_two_heads_numbers theory = lab_two_heads_theory(&at, 0);
-        for (int c = 0; c < CURVES; c++)
-            emit(run, at.C, 0, curves[c].quantity, &theory, &measured[x]);
-    }
-    draw_curves(run, setup, measured, x);
-    return 0;
-}
+/* ---- the run ------------------------------------------------------------- */
 
 /* Which was nearer to the average, and whether the sample can tell. */
-static void conclude(struct lab_run *run, const struct lab_two_heads *setup,
-                     const struct lab_two_heads_numbers *measured)
+static void conclude(struct lab_run *run, const struct lab_setting *p,
+                     const struct lab_found *found)
 {
-    const struct lab_estimate one = measured->of[LAB_MSE_ONE];
-    const struct lab_estimate two = measured->of[LAB_MSE_TWO];
-    const int is_clear = fabs(one.value - two.value) > 4 * hypot(one.se, two.se);
+    const struct lab_found one = found[MSE_ONE], two = found[MSE_TWO];
+    const int is_clear = fabs(one.measured - two.measured) > 4 * hypot(one.se, two.se);
 
     lab_conclude(
         run,
@@ -270,39 +519,41 @@ static void conclude(struct lab_run *run, const struct lab_two_heads *setup,
         "with "
         "two heads, %.3g with one; variance of the coefficient of v_a %.3g and %.3g.  "
         "Head 1 loses v_a (w1 < 1/2) in %.3g%% of the samples.",
-        lab_text(run, "queries"), setup->n, setup->C,
+        lab_text(run, "queries"), p->at[N], p->at[SCALE],
         !is_clear ? "two heads and one are equally near, as far as this shows"
-        : two.value < one.value ? "two heads come nearer to the average than one"
-                                : "two heads come less near to the average than one",
-        two.value, one.value, measured->of[LAB_COEFF_VAR_TWO].value,
-        measured->of[LAB_COEFF_VAR_ONE].value, 100 * measured->of[LAB_HEAD1_LOSES].value);
+        : two.measured < one.measured
+            ? "two heads come nearer to the average than one"
+            : "two heads come less near to the average than one",
+        two.measured, one.measured, found[COEFF_VAR_TWO].measured,
+        found[COEFF_VAR_ONE].measured, 100 * found[HEAD1_LOSES].measured);
 }
 
 static int perform(struct lab_run *run)
 {
-    struct lab_histogram histogram = {.lo = 0, .hi = 1};
-    struct lab_two_heads_numbers measured[2];
-    struct lab_two_heads setup;
-
-    if (read_setup(run, &setup))
-        return -1;
     const int64_t part = run->trials > 16000 ? run->trials / 16 : 1000;
-    if (lab_two_heads_measure(&run->session, &setup, 0, run->trials, measured,
-                              &histogram))
+    struct lab_histogram histogram = {.lo = 0, .hi = 1};
+    struct lab_sample sample = {.histogram = &histogram};
+    struct lab_queries queries;
+    char why[80];
+
+    if (lab_settle_d(run))
         return -1;
-    for (int positive = 0; positive < 2; positive++) {
-        const struct lab_two_heads_numbers theory =
-            lab_two_heads_theory(&setup, positive);
-        for (int q = 0; q < LAB_TWO_HEADS_QUANTITIES; q++)
-            emit(run, setup.C, positive, q, &theory, &measured[positive]);
-    }
-    if (emit_crossover(run, &setup, part))
+    if (lab_queries_parse(lab_text(run, "queries"), &queries, why, sizeof why))
+        return lab_misuse(&run->session,
+                          "--queries: '%.60s': %s; allowed are means, plus-minus, "
+                          "unscaled, or two sums such as 2a-b,3b",
+                          lab_text(run, "queries"), why);
+    struct lab_setting p = lab_own(run);
+    p.with = &queries;
+    if (lab_rows_at(run, &model, &p, 0, run->trials, &sample) ||
+        emit_crossover(run, &p, part))
         return -1;
-    conclude(run, &setup, &measured[0]);
-    draw_histogram(run, &setup, &measured[0], &histogram);
-    if (lab_output_cloud(run, &setup))
+    conclude(run, &p, sample.found);
+    draw_histogram(run, &p, &sample);
+    const struct lab_scene scene = scene_of(&p);
+    if (lab_output_cloud(run, &scene))
         return -1;
-    return run->sweeps ? sweep(run, &setup, part, &measured[0]) : 0;
+    return run->sweeps ? sweep(run, &p, part, &sample) : 0;
 }
 
 const struct lab_experiment lab_experiment_heads = {

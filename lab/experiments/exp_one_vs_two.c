@@ -4,9 +4,8 @@
  * output from (v_a + v_b)/2, the scale from which two win, the best scale (T14, T15).
  */
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/setups/pair.h"
-#include "lab/setups/scene.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +18,24 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
 };
 
+enum { N, SCALE, SIGMA2, ALPHA, HEADS }; /* flags, and 1 or 2 heads */
 enum { KEYS_DRAWN_MAX = 1024 };
 
-enum { MSE, COEFF, MSE_POSITIVE, COEFF_POSITIVE, VALUES };
+/* Values of a trial. */
+enum { ERROR, COEFF, ERROR_POSITIVE, COEFF_POSITIVE, VALUES };
+enum { MSE, COEFF_VAR, MSE_POSITIVE, COEFF_VAR_POSITIVE, ROWS };
+
+/* Rows of one head, or of two, over all trials and over those of positive length. */
+#define ROWS_OF(word)                                                                    \
+    {                                                                                    \
+        {"mse_" word, ERROR, LAB_SQUARE, LAB_PAIR_ERROR_MAX},                            \
+            {"coeff_var_" word, COEFF, LAB_VARIANCE_WITHIN, 1},                          \
+            {"mse_" word "_given_positive", ERROR_POSITIVE, LAB_SQUARE,                  \
+             LAB_PAIR_ERROR_MAX},                                                        \
+            {"coeff_var_" word "_given_positive", COEFF_POSITIVE, LAB_VARIANCE_WITHIN,   \
+             1},                                                                         \
+    }
+static const struct lab_observable rows[2][ROWS] = {ROWS_OF("one"), ROWS_OF("two")};
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
@@ -29,104 +43,77 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     const int is_positive = outcome->gamma[0] > 0;
 
     (void)arg;
-    values[MSE] = lab_pair_error(a, b, outcome->others_squared);
+    values[ERROR] = lab_pair_error(a, b, outcome->others_squared);
     values[COEFF] = a;
-    values[MSE_POSITIVE] = is_positive ? values[MSE] : NAN;
+    values[ERROR_POSITIVE] = is_positive ? values[ERROR] : NAN;
     values[COEFF_POSITIVE] = is_positive ? a : NAN;
 }
 
-/* The queries of one head, or of two. */
-static void make_queries(int heads, double C, attend_theory_query query[2])
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
-    query[0] = (attend_theory_query){.a = C, .b = heads == 1 ? C : 0};
-    query[1] = (attend_theory_query){.b = C};
-}
-
-static int measure(struct lab_run *run, int heads, double n, double C, uint64_t stream,
-                   int64_t trials, struct lab_moments m[VALUES])
-{
-    struct lab_scene scene = {.n = (int64_t)n,
+    const double scale = p->at[SCALE];
+    struct lab_scene scene = {.n = (int64_t)p->at[N],
                               .wanted = 2,
-                              .heads = heads,
-                              .sigma2 = lab_real(run, "sigma2"),
-                              .alpha = lab_real(run, "alpha"),
+                              .heads = (int)p->at[HEADS],
+                              .sigma2 = p->at[SIGMA2],
+                              .alpha = p->at[ALPHA],
                               .tau = 1,
-                              .noisy = LAB_NOISY_A};
-    attend_theory_query query[2];
+                              .noisy = LAB_NOISY_A,
+                              .query = {{scale, scale}}};
 
-    make_queries(heads, C, query);
-    lab_scene_set_queries(&scene, query, heads);
-    return lab_scene_measure(&run->session, &scene, stream, trials, observe, NULL, VALUES,
-                             m, NULL);
+    if (scene.heads == 2) {
+        scene.query[0][1] = 0;
+        scene.query[1][1] = scale;
+    }
+    return scene;
 }
 
-static attend_theory_output theory_of(const struct lab_run *run, int heads, double C,
-                                      int positive)
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    attend_theory_scene scene = attend_theory_scene_exercise(
-        lab_real(run, "n"), lab_real(run, "sigma2"), positive);
-    attend_theory_query query[2];
+    const attend_theory_output all = lab_scene_theory(scene, 0);
+    const attend_theory_output positive = lab_scene_theory(scene, 1);
 
-    scene.alpha = lab_real(run, "alpha");
-    make_queries(heads, C, query);
-    return attend_theory_heads(&scene, query, heads);
+    (void)p;
+    theory[MSE] = all.mse;
+    theory[COEFF_VAR] = all.variance[ATTEND_THEORY_A];
+    theory[MSE_POSITIVE] = positive.mse;
+    theory[COEFF_VAR_POSITIVE] = positive.variance[ATTEND_THEORY_A];
 }
+
+#define MODEL(table)                                                                     \
+    {                                                                                    \
+        LAB_ROWS(table), .theory = theory_of, .values = VALUES, .scene = scene_of,       \
+                         .observe = observe                                              \
+    }
+static const struct lab_model models[2] = {MODEL(rows[0]), MODEL(rows[1])};
+static const char *const head_names[2] = {"one head", "two heads"};
 
 /* Which comes closer at the run's parameters, and where both tend if that is known. */
-static void conclude(struct lab_run *run, const struct lab_estimate *one,
-                     const struct lab_estimate *two)
+static void conclude(struct lab_run *run, const struct lab_found *one,
+                     const struct lab_found *two)
 {
-    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
-    const double alpha = lab_real(run, "alpha"), gap = one->value - two->value;
+    const struct lab_setting p = lab_own(run);
+    const double gap = one->measured - two->measured;
     const int is_close = !(fabs(gap) > 4 * hypot(one->se, two->se));
     char limits[120] = "";
 
     if (isnan(gap))
         return;
-    if (alpha <= 0 && sigma2 > 0)
+    if (p.at[ALPHA] <= 0 && p.at[SIGMA2] > 0)
         snprintf(limits, sizeof limits,
                  "  As C grows they tend to %.3g with one head and %.3g with two.",
-                 attend_theory_one_head_limit(sigma2, 0).mse,
-                 attend_theory_two_heads_limit(n, sigma2, 0).mse);
+                 attend_theory_one_head_limit(p.at[SIGMA2], 0).mse,
+                 attend_theory_two_heads_limit(p.at[N], p.at[SIGMA2], 0).mse);
     lab_conclude(run,
                  "n = %g, C = %g, sigma2 = %g, alpha = %g: %s.  Mean squared distances "
                  "from it: %.3g with one head, %.3g with two.%s",
-                 n, lab_real(run, "C"), sigma2, alpha,
+                 p.at[N], p.at[SCALE], p.at[SIGMA2], p.at[ALPHA],
                  is_close  ? "one head and two are equally near to the average, as far "
                              "as this shows"
                  : gap > 0 ? "two heads come closer to the average than one"
                            : "one head comes closer to the average than two",
-                 one->value, two->value, limits);
-}
-
-static int headline(struct lab_run *run)
-{
-    static const char *const names[2][VALUES] = {
-        {"mse_one", "coeff_var_one", "mse_one_given_positive",
-         "coeff_var_one_given_positive"},
-        {"mse_two", "coeff_var_two", "mse_two_given_positive",
-         "coeff_var_two_given_positive"}};
-    struct lab_estimate found[2];
-    struct lab_moments m[VALUES];
-
-    for (int heads = 1; heads <= 2; heads++) {
-        const double C = lab_real(run, "C");
-        if (measure(run, heads, lab_real(run, "n"), C, (uint64_t)heads, run->trials, m))
-            return -1;
-        for (int positive = 0; positive <= 1; positive++) {
-            const attend_theory_output theory = theory_of(run, heads, C, positive);
-            const int mse = positive ? MSE_POSITIVE : MSE;
-            const int coeff = positive ? COEFF_POSITIVE : COEFF;
-            lab_emit_estimate(run, names[heads - 1][mse], theory.mse,
-                              lab_estimate_square(&m[mse], 0, LAB_PAIR_ERROR_MAX));
-            lab_emit_estimate(run, names[heads - 1][coeff],
-                              theory.variance[ATTEND_THEORY_A],
-                              lab_estimate_variance_within(&m[coeff], 0, 1));
-        }
-        found[heads - 1] = lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX);
-    }
-    conclude(run, &found[0], &found[1]);
-    return 0;
+                 one->measured, two->measured, limits);
 }
 
 /* ---- best scale and crossover, found on the engine ------------------------ */
@@ -219,11 +206,15 @@ static int last_rise(struct lab_run *run, function_of_scale f, double n, double 
 static void emit_found(struct lab_run *run, const char *quantity, double n, double theory,
                        double measured, int is_scale)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("n", n), LAB_IS("alpha", 0)),
-                (struct lab_found){
-                    .theory = theory,
-                    .measured = measured,
-                    .allowed = is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
+    struct lab_setting p = lab_own(run);
+
+    p.at[N] = n;
+    p.at[ALPHA] = 0;
+    lab_emit(run, quantity, &p,
+             (struct lab_found){.theory = theory,
+                                .measured = measured,
+                                .allowed =
+                                    is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
 }
 
 static int find_scales(struct lab_run *run, double n, double sigma2)
@@ -253,70 +244,66 @@ static int find_scales(struct lab_run *run, double n, double sigma2)
 
 static int limits(struct lab_run *run)
 {
-    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
+    struct lab_setting p = lab_own(run);
+    const double n = p.at[N], sigma2 = p.at[SIGMA2];
     const attend_theory_output limit[2] = {attend_theory_one_head_limit(sigma2, 0),
                                            attend_theory_two_heads_limit(n, sigma2, 0)};
-    struct lab_moments m[VALUES];
+    struct lab_sample sample = {.histogram = NULL};
+    struct lab_found *const mse = &sample.found[MSE];
 
-    for (int heads = 1; heads <= 2 && lab_real(run, "alpha") <= 0; heads++) {
-        if (measure(run, heads, n, SCALE_LIMIT, 10 + (uint64_t)heads, run->trials / 4 + 1,
-                    m))
+    p.at[SCALE] = SCALE_LIMIT;
+    for (int h = 0; h < 2 && p.at[ALPHA] <= 0; h++) {
+        p.at[HEADS] = h + 1;
+        if (lab_measure_at(run, &models[h], &p, 11 + (uint64_t)h, run->trials / 4 + 1,
+                           &sample))
             return -1;
-        lab_emit_at(run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
-                    LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
-                    lab_near(LAB_ASYMPTOTIC, limit[heads - 1].mse,
-                             lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX)));
+        mse->kind = LAB_ASYMPTOTIC;
+        mse->theory = limit[h].mse;
+        lab_emit(run, h ? "mse_two_limit" : "mse_one_limit", &p, *mse);
     }
     return 0;
 }
 
 static struct lab_figure *plot_curves(struct lab_run *run)
 {
-    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
-    const double alpha = lab_real(run, "alpha");
+    const struct lab_setting p = lab_own(run);
+    const double n = p.at[N], sigma2 = p.at[SIGMA2];
     double least;
     const double best = attend_theory_best_scale_one(n, sigma2, 0, &least);
     char says[240] = "";
 
-    if (alpha <= 0)
+    if (p.at[ALPHA] <= 0)
         snprintf(says, sizeof says,
                  "  As C grows one head tends to %.3g and two heads to %.3g.",
                  attend_theory_one_head_limit(sigma2, 0).mse,
                  attend_theory_two_heads_limit(n, sigma2, 0).mse);
-    if (alpha <= 0 && isfinite(best))
+    if (p.at[ALPHA] <= 0 && isfinite(best))
         snprintf(says + strlen(says), sizeof says - strlen(says),
                  "  One head is best at C = %.3g, with %.3g.", best, least);
-    return lab_plot(run, "Error of one head and of two", "C (query scale)",
+    return lab_plot(run, "error", "Error of one head and of two", "C (query scale)",
                     "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
-                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, alpha, says);
+                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, p.at[ALPHA], says);
 }
 
 static int curves(struct lab_run *run)
 {
     static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
     struct lab_figure *const figure = plot_curves(run);
-    struct lab_moments m[VALUES];
+    struct lab_setting p = lab_own(run);
 
-    for (int heads = 1; heads <= 2; heads++) {
-        const struct lab_curve curve =
-            lab_curve_add(figure, heads == 1 ? "one head" : "two heads");
-        for (int x = 0; x <= 80 && curve.theory; x++) {
-            const double C = 0.5 * pow(200, x / 80.0);
-            lab_series_point(curve.theory, C, theory_of(run, heads, C, 0).mse, 0);
-        }
-        for (size_t x = 0; x < sizeof scales / sizeof scales[0]; x++) {
-            if (lab_stopped(&run->session))
-                return 0;
-            if (measure(run, heads, lab_real(run, "n"), scales[x],
-                        20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
-                return -1;
-            const struct lab_estimate mse =
-                lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX);
-            lab_emit_at(run, heads == 1 ? "mse_one" : "mse_two",
-                        LAB_CHANGES(LAB_IS("C", scales[x])),
-                        lab_exact(theory_of(run, heads, scales[x], 0).mse, mse));
-            lab_series_estimate(curve.measured, scales[x], mse);
-        }
+    for (int h = 0; h < 2; h++) {
+        const struct lab_sweep over_C = {.flag = SCALE,
+                                         .line = {0.5, 100, 80, LAB_BY_FACTORS, 0, 0},
+                                         LAB_STEPS_OF(scales),
+                                         .stream = 21 + (uint64_t)h,
+                                         .stride = 2,
+                                         .trials = run->trials / 20 + 50,
+                                         .only_drawn = 1};
+        const struct lab_plotted drawn = {MSE,
+                                          lab_curve_add(figure, "%s", head_names[h])};
+        p.at[HEADS] = h + 1;
+        if (lab_sweep(run, &models[h], &over_C, p, &drawn, 1))
+            return -1;
     }
     return 0;
 }
@@ -329,7 +316,7 @@ static double map_scale(int y) { return 0.5 * pow(10, y / 6.0); }
 static int map(struct lab_run *run, int by_n)
 {
     struct lab_figure *const figure = lab_plot(
-        run,
+        run, by_n ? "wins-by-n" : "wins-by-noise",
         by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
         by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)",
         LAB_LOG_X | LAB_LOG_Y,
@@ -385,12 +372,21 @@ static int sweep(struct lab_run *run)
 
 static int perform(struct lab_run *run)
 {
-    if (lab_real(run, "alpha") > 0 && lab_real(run, "n") > KEYS_DRAWN_MAX)
+    struct lab_setting p = lab_own(run);
+    struct lab_sample sample[2] = {{.histogram = NULL}};
+
+    if (p.at[ALPHA] > 0 && p.at[N] > KEYS_DRAWN_MAX)
         return lab_misuse(&run->session,
                           "--n: %.0f with --alpha %g: at most %d when every entry of "
                           "every key is drawn",
-                          lab_real(run, "n"), lab_real(run, "alpha"), KEYS_DRAWN_MAX);
-    return headline(run);
+                          p.at[N], p.at[ALPHA], KEYS_DRAWN_MAX);
+    for (int h = 0; h < 2; h++) {
+        p.at[HEADS] = h + 1;
+        if (lab_rows_at(run, &models[h], &p, 1 + (uint64_t)h, run->trials, &sample[h]))
+            return -1;
+    }
+    conclude(run, &sample[0].found[MSE], &sample[1].found[MSE]);
+    return 0;
 }
 
 const struct lab_experiment lab_experiment_one_vs_two = {

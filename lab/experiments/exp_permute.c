@@ -13,47 +13,38 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens"),
     LAB_FLAG_INTEGER("d", 32, 2, 512, "columns of X, Q, K, V and the output"),
     LAB_FLAG_INTEGER("h", 1, 1, 64, "heads; they divide d"),
-    LAB_FLAG_CHOICE("mask", "none", "none|causal|window", "who sees whom"),
+    LAB_FLAG_CHOICE("mask", "none", LAB_3("none", "causal", "window"), "who sees whom"),
     LAB_FLAG_INTEGER("w", 4, 0, 2048,
                      "--mask window: a token sees w tokens on either side"),
-    LAB_FLAG_CHOICE("scale", "on", "on|off",
+    LAB_FLAG_CHOICE("scale", "on", LAB_2("on", "off"),
                     "scores divided by the root of a head's columns, or not"),
-    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32", "type of the whole layer"),
-    LAB_FLAG_CHOICE("convention", "rows", "rows|columns",
+    LAB_FLAG_CHOICE("dtype", "f64", LAB_2("f64", "f32"), "type of the whole layer"),
+    LAB_FLAG_CHOICE("convention", "rows", LAB_2("rows", "columns"),
                     "tokens are the rows of X (X W), or its columns (W X)"),
 };
 
 enum mask { NONE, CAUSAL, WINDOW };
-static const char *const mask_names[] = {"none", "causal", "window"};
 
-struct point {
-    int64_t T, d, h, w;
-    enum mask mask;
-    int scaled, columns;
-    attend_dtype dtype;
-};
+enum { TOKENS, COLUMNS, HEADS, MASK, WIDTH, UNSCALED, DTYPE, BY_COLUMNS }; /* flags */
 
-static struct point point_of(const struct lab_run *run)
+static int64_t tokens_of(const struct lab_setting *p) { return (int64_t)p->at[TOKENS]; }
+static int64_t columns_of(const struct lab_setting *p) { return (int64_t)p->at[COLUMNS]; }
+static int64_t heads_of(const struct lab_setting *p) { return (int64_t)p->at[HEADS]; }
+static enum mask mask_of(const struct lab_setting *p) { return (enum mask)p->at[MASK]; }
+
+static attend_dtype dtype_of(const struct lab_setting *p)
 {
-    return (struct point){
-        .T = lab_integer(run, "T"),
-        .d = lab_integer(run, "d"),
-        .h = lab_integer(run, "h"),
-        .w = lab_integer(run, "w"),
-        .mask = (enum mask)lab_choice(run, "mask"),
-        .scaled = lab_choice(run, "scale") == 0,
-        .columns = lab_choice(run, "convention"),
-        .dtype = lab_choice(run, "dtype") ? ATTEND_F32 : ATTEND_F64,
-    };
+    return p->at[DTYPE] ? ATTEND_F32 : ATTEND_F64;
 }
 
-static attend_rule rule_of(const struct point *point, enum mask mask)
+static attend_rule rule_of(const struct lab_setting *setting, enum mask mask)
 {
     attend_rule rule = attend_rule_default();
 
     rule.causal = mask == CAUSAL ? ATTEND_CAUSAL_TOP_LEFT : ATTEND_CAUSAL_NONE;
-    rule.window_left = rule.window_right = mask == WINDOW ? point->w : -1;
-    rule.scale_is_set = !point->scaled;
+    rule.window_left = rule.window_right =
+        mask == WINDOW ? (int64_t)setting->at[WIDTH] : -1;
+    rule.scale_is_set = setting->at[UNSCALED] != 0;
     rule.scale = 1.0;
     return rule;
 }
@@ -61,7 +52,7 @@ static attend_rule rule_of(const struct point *point, enum mask mask)
 enum { MAPS = 5, PAIRS_MAX = 1 << 23 };
 
 /* The layer's results on X, and on X with tokens or features moved. */
-struct bench {
+struct workspace {
     struct lab_tokens tokens;
     int64_t *order, *feature_order; /* of T tokens, of d features */
     double *x, *expect, *got;       /* (T, d) */
@@ -70,37 +61,39 @@ struct bench {
     unsigned char *moved_mask;      /* (T, T) */
 };
 
-static int bench_open(struct lab_run *run, const struct point *point, struct bench *bench)
+static int open_workspace(struct lab_run *run, const struct lab_setting *setting,
+                          struct workspace *work)
 {
-    const int64_t T = point->T, d = point->d, pairs = point->h * T * T;
-    double **const matrices[] = {&bench->x, &bench->expect, &bench->got, &bench->h,
-                                 &bench->z};
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    const int64_t pairs = heads_of(setting) * T * T;
+    double **const matrices[] = {&work->x, &work->expect, &work->got, &work->h, &work->z};
     enum { MATRICES = sizeof matrices / sizeof *matrices };
     double *next = lab_room(run, MATRICES * T * d + MAPS * pairs);
 
-    *bench = (struct bench){
-        .tokens = {.t = T, .d = d, .heads = point->h, .dtype = point->dtype}};
-    if (next == NULL || lab_tokens_open(&run->session, &bench->tokens))
+    *work = (struct workspace){
+        .tokens = {
+            .t = T, .d = d, .heads = heads_of(setting), .dtype = dtype_of(setting)}};
+    if (next == NULL || lab_tokens_open(&run->session, &work->tokens))
         return -1;
     for (int m = 0; m < MATRICES; m++, next += T * d)
         *matrices[m] = next;
     for (int m = 0; m < MAPS; m++, next += pairs)
-        bench->map[m] = next;
-    bench->order = malloc((size_t)(T + d) * sizeof *bench->order);
-    bench->moved_mask = malloc((size_t)(T * T));
-    if (!bench->order || !bench->moved_mask)
+        work->map[m] = next;
+    work->order = malloc((size_t)(T + d) * sizeof *work->order);
+    work->moved_mask = malloc((size_t)(T * T));
+    if (!work->order || !work->moved_mask)
         return lab_fail(&run->session, "no memory for %lld tokens", (long long)T);
-    bench->feature_order = bench->order + T;
-    lab_tokens_order(run->session.seed, T, bench->order);
-    lab_tokens_order(run->session.seed + 1, d, bench->feature_order);
+    work->feature_order = work->order + T;
+    lab_tokens_order(run->session.seed, T, work->order);
+    lab_tokens_order(run->session.seed + 1, d, work->feature_order);
     return 0;
 }
 
-static void bench_close(struct bench *bench)
+static void close_workspace(struct workspace *work)
 {
-    lab_tokens_close(&bench->tokens);
-    free(bench->order);
-    free(bench->moved_mask);
+    lab_tokens_close(&work->tokens);
+    free(work->order);
+    free(work->moved_mask);
 }
 
 struct defects {
@@ -116,15 +109,15 @@ struct defects {
 };
 
 /* expect[i][j] = from[order[i]][order[j]] for every head. */
-static void move_map(const struct bench *bench, const double *from, double *to)
+static void move_map(const struct workspace *work, const double *from, double *to)
 {
-    const int64_t T = bench->tokens.t;
+    const int64_t T = work->tokens.t;
 
-    for (int64_t h = 0; h < bench->tokens.heads; h++)
+    for (int64_t h = 0; h < work->tokens.heads; h++)
         for (int64_t i = 0; i < T; i++)
             for (int64_t j = 0; j < T; j++)
                 to[(h * T + i) * T + j] =
-                    from[(h * T + bench->order[i]) * T + bench->order[j]];
+                    from[(h * T + work->order[i]) * T + work->order[j]];
 }
 
 /* Where both are known. */
@@ -163,152 +156,156 @@ static double column_norm(const double *w, int64_t rows, int64_t columns)
     return largest;
 }
 
-static int layer(struct lab_run *run, const struct bench *bench, const attend_rule *rule,
-                 const double *x, const struct lab_layer_out *out)
+static int layer(struct lab_run *run, const struct workspace *work,
+                 const attend_rule *rule, const double *x,
+                 const struct lab_layer_out *out)
 {
-    return lab_tokens_layer(&run->session, run->ctx, &bench->tokens, rule,
+    return lab_tokens_layer(&run->session, run->ctx, &work->tokens, rule,
                             ATTEND_LAYER_ROTARY_NONE, NULL, x, out);
 }
 
-/* Tokens are moved: bench->x becomes PX. */
-static int move_tokens(struct lab_run *run, const struct point *point,
-                       struct bench *bench, struct defects *defects)
+/* Tokens are moved: work->x becomes PX. */
+static int move_tokens(struct lab_run *run, const struct lab_setting *setting,
+                       struct workspace *work, struct defects *defects)
 {
-    const int64_t T = point->T, d = point->d, count = T * d, pairs = point->h * T * T;
-    const attend_rule rule = rule_of(point, point->mask);
-    const attend_rule open = rule_of(point, NONE);
-    double *const *const map = bench->map;
+    const int64_t T = tokens_of(setting), d = columns_of(setting), count = T * d;
+    const int64_t pairs = heads_of(setting) * T * T;
+    const attend_rule rule = rule_of(setting, mask_of(setting));
+    const attend_rule open = rule_of(setting, NONE);
+    double *const *const map = work->map;
 
-    attend_theory_permute_rows(bench->tokens.x, T, d, bench->order, bench->x);
-    if (layer(run, bench, &rule, bench->tokens.x,
-              &(struct lab_layer_out){.h = bench->h, .z = bench->z, .weights = map[0]}) ||
-        layer(run, bench, &rule, bench->x,
-              &(struct lab_layer_out){.h = bench->got, .weights = map[1]}))
+    attend_theory_permute_rows(work->tokens.x, T, d, work->order, work->x);
+    if (layer(run, work, &rule, work->tokens.x,
+              &(struct lab_layer_out){.h = work->h, .z = work->z, .weights = map[0]}) ||
+        layer(run, work, &rule, work->x,
+              &(struct lab_layer_out){.h = work->got, .weights = map[1]}))
         return -1;
-    attend_theory_permute_rows(bench->h, T, d, bench->order, bench->expect);
-    defects->tokens = lab_most_apart(bench->got, bench->expect, count);
-    defects->same_bits = equal_rows(bench->got, bench->expect, T, d);
-    move_map(bench, map[0], map[2]);
+    attend_theory_permute_rows(work->h, T, d, work->order, work->expect);
+    defects->tokens = lab_most_apart(work->got, work->expect, count);
+    defects->same_bits = equal_rows(work->got, work->expect, T, d);
+    move_map(work, map[0], map[2]);
     defects->weights = lab_most_apart(map[1], map[2], pairs);
-    if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.z = bench->got}))
+    if (layer(run, work, &rule, work->x, &(struct lab_layer_out){.z = work->got}))
         return -1;
-    attend_theory_permute_rows(bench->z, T, d, bench->order, bench->expect);
-    defects->z = lab_most_apart(bench->got, bench->expect, count);
-    if (layer(run, bench, &open, bench->tokens.x,
+    attend_theory_permute_rows(work->z, T, d, work->order, work->expect);
+    defects->z = lab_most_apart(work->got, work->expect, count);
+    if (layer(run, work, &open, work->tokens.x,
               &(struct lab_layer_out){.scores = map[2]}) ||
-        layer(run, bench, &open, bench->x, &(struct lab_layer_out){.scores = map[3]}))
+        layer(run, work, &open, work->x, &(struct lab_layer_out){.scores = map[3]}))
         return -1;
     /* map[0] and map[1] hold the weights that the figure shows. */
-    move_map(bench, map[2], map[4]);
+    move_map(work, map[2], map[4]);
     compare_scores(map[3], map[4], pairs, defects);
-    defects->stretch = column_norm(bench->tokens.w1, d, bench->tokens.f) *
-                       column_norm(bench->tokens.w2, bench->tokens.f, d);
+    defects->stretch = column_norm(work->tokens.w1, d, work->tokens.f) *
+                       column_norm(work->tokens.w2, work->tokens.f, d);
     return 0;
 }
 
 /* The mask moves with the tokens: M -> P M P^T, given as an explicit mask. */
-static int move_mask_too(struct lab_run *run, const struct point *point,
-                         struct bench *bench, struct defects *defects)
+static int move_mask_too(struct lab_run *run, const struct lab_setting *setting,
+                         struct workspace *work, struct defects *defects)
 {
-    const int64_t T = point->T;
-    attend_rule rule = rule_of(point, NONE);
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    attend_rule rule = rule_of(setting, NONE);
 
     defects->mask_moved = NAN;
-    if (point->mask == NONE)
+    if (mask_of(setting) == NONE)
         return 0;
     for (int64_t i = 0; i < T; i++)
         for (int64_t j = 0; j < T; j++) {
-            const int64_t from = bench->order[i], to = bench->order[j];
-            bench->moved_mask[i * T + j] =
-                point->mask == CAUSAL ? to <= from : llabs(to - from) <= point->w;
+            const int64_t from = work->order[i], to = work->order[j];
+            work->moved_mask[i * T + j] =
+                mask_of(setting) == CAUSAL
+                    ? to <= from
+                    : llabs(to - from) <= (int64_t)setting->at[WIDTH];
         }
-    rule.mask = (attend_view){bench->moved_mask, ATTEND_BOOL, {1, 1, T, T}, {0, 0, T, 1}};
-    if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.h = bench->got}))
+    rule.mask = (attend_view){work->moved_mask, ATTEND_BOOL, {1, 1, T, T}, {0, 0, T, 1}};
+    if (layer(run, work, &rule, work->x, &(struct lab_layer_out){.h = work->got}))
         return -1;
-    attend_theory_permute_rows(bench->h, T, point->d, bench->order, bench->expect);
-    defects->mask_moved = lab_most_apart(bench->got, bench->expect, T * point->d);
+    attend_theory_permute_rows(work->h, T, d, work->order, work->expect);
+    defects->mask_moved = lab_most_apart(work->got, work->expect, T * d);
     return 0;
 }
 
 /* What sheet 002 claims: columns of X are moved, weights are not. */
-static int move_features(struct lab_run *run, const struct point *point,
-                         struct bench *bench, struct defects *defects)
+static int move_features(struct lab_run *run, const struct lab_setting *setting,
+                         struct workspace *work, struct defects *defects)
 {
-    const int64_t T = point->T, d = point->d;
-    const attend_rule rule = rule_of(point, point->mask);
+    const int64_t T = tokens_of(setting), d = columns_of(setting);
+    const attend_rule rule = rule_of(setting, mask_of(setting));
 
-    attend_theory_permute_columns(bench->tokens.x, T, d, bench->feature_order,
-                                  bench->expect);
-    if (layer(run, bench, &rule, bench->expect, &(struct lab_layer_out){.h = bench->got}))
+    attend_theory_permute_columns(work->tokens.x, T, d, work->feature_order,
+                                  work->expect);
+    if (layer(run, work, &rule, work->expect, &(struct lab_layer_out){.h = work->got}))
         return -1;
-    attend_theory_permute_columns(bench->h, T, d, bench->feature_order, bench->expect);
-    defects->features = lab_most_apart(bench->got, bench->expect, T * d);
+    attend_theory_permute_columns(work->h, T, d, work->feature_order, work->expect);
+    defects->features = lab_most_apart(work->got, work->expect, T * d);
     return 0;
 }
 
-static int measure(struct lab_run *run, const struct point *point, struct bench *bench,
-                   struct defects *defects)
+static int measure(struct lab_run *run, const struct lab_setting *setting,
+                   struct workspace *work, struct defects *defects)
 {
-    return bench_open(run, point, bench) || move_tokens(run, point, bench, defects) ||
-           move_mask_too(run, point, bench, defects) ||
-           move_features(run, point, bench, defects);
+    return open_workspace(run, setting, work) ||
+           move_tokens(run, setting, work, defects) ||
+           move_mask_too(run, setting, work, defects) ||
+           move_features(run, setting, work, defects);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
 /* A theory of 0: what vanishes but for rounding; NaN: there is none. */
-static void emit(struct lab_run *run, const struct point *point, const char *quantity,
-                 double theory, double measured, double allowed)
+static void emit(struct lab_run *run, const struct lab_setting *setting,
+                 const char *quantity, double theory, double measured, double allowed)
 {
-    lab_emit_at(run, quantity,
-                LAB_CHANGES(LAB_IS("T", point->T),
-                            LAB_IS_TEXT("mask", mask_names[point->mask]),
-                            LAB_IS_TEXT("scale", point->scaled ? "on" : "off"),
-                            LAB_IS_TEXT("dtype", attend_dtype_name(point->dtype))),
-                isnan(theory) ? lab_sure(theory, measured) : lab_zero(measured, allowed));
+    lab_emit(run, quantity, setting,
+             isnan(theory) ? lab_sure(theory, measured) : lab_zero(measured, allowed));
 }
 
 /*
  * The same sums in two orders: each is within the accuracy that the engine states for
  * scores and values of size 1, here of values below 8 and scores up to max|S|.
  */
-static double rounding_of(const struct point *point, const struct defects *defects)
+static double rounding_of(const struct lab_setting *setting,
+                          const struct defects *defects)
 {
-    const double stated = point->dtype == ATTEND_F64 ? 1e-12 : 2e-6;
+    const double stated = dtype_of(setting) == ATTEND_F64 ? 1e-12 : 2e-6;
 
     return 2.0 * stated * 8.0 * fmax(1.0, defects->score);
 }
 
-static void emit_all(struct lab_run *run, const struct point *point,
+static void emit_all(struct lab_run *run, const struct lab_setting *setting,
                      const struct defects *defects)
 {
-    const double allowed = rounding_of(point, defects);
+    const double allowed = rounding_of(setting, defects);
     /* A mask, a window: no formula says how far the rows are then from equal. */
-    const double theory = point->mask == NONE ? 0.0 : NAN;
-    const double rows = point->columns ? defects->features : defects->tokens;
-    const double columns = point->columns ? defects->tokens : defects->features;
+    const double theory = mask_of(setting) == NONE ? 0.0 : NAN;
+    const int by_columns = setting->at[BY_COLUMNS] != 0;
+    const double rows = by_columns ? defects->features : defects->tokens;
+    const double columns = by_columns ? defects->tokens : defects->features;
 
-    emit(run, point, "defect_rows", point->columns ? NAN : theory, rows, allowed);
-    emit(run, point, "defect_columns", point->columns ? theory : NAN, columns, allowed);
-    emit(run, point, "defect_scores", 0.0, defects->scores, allowed);
-    emit(run, point, "defect_weights", theory, defects->weights, allowed);
-    emit(run, point, "defect_z", theory, defects->z, defects->stretch * allowed);
-    if (point->mask != NONE)
-        emit(run, point, "defect_mask_moved", 0.0, defects->mask_moved, allowed);
-    emit(run, point, "rows_same_bits", NAN, defects->same_bits, 0.0);
+    emit(run, setting, "defect_rows", by_columns ? NAN : theory, rows, allowed);
+    emit(run, setting, "defect_columns", by_columns ? theory : NAN, columns, allowed);
+    emit(run, setting, "defect_scores", 0.0, defects->scores, allowed);
+    emit(run, setting, "defect_weights", theory, defects->weights, allowed);
+    emit(run, setting, "defect_z", theory, defects->z, defects->stretch * allowed);
+    if (mask_of(setting) != NONE)
+        emit(run, setting, "defect_mask_moved", 0.0, defects->mask_moved, allowed);
+    emit(run, setting, "rows_same_bits", NAN, defects->same_bits, 0.0);
 }
 
-/* A point of a sweep; rows that the run's own do not hold already. */
-static int measure_swept(struct lab_run *run, const struct point *own,
-                         const struct point *point, struct defects *defects)
+/* A setting of a sweep; rows that the run's own do not hold already. */
+static int measure_swept(struct lab_run *run, const struct lab_setting *own,
+                         const struct lab_setting *setting, struct defects *defects)
 {
-    struct bench bench;
-    const int failed = measure(run, point, &bench, defects);
+    struct workspace work;
+    const int failed = measure(run, setting, &work, defects);
 
-    bench_close(&bench);
+    close_workspace(&work);
     if (!failed &&
-        (point->T != own->T || point->dtype != own->dtype || point->mask != own->mask))
-        emit_all(run, point, defects);
+        (tokens_of(setting) != tokens_of(own) || dtype_of(setting) != dtype_of(own) ||
+         mask_of(setting) != mask_of(own)))
+        emit_all(run, setting, defects);
     return failed;
 }
 
@@ -316,10 +313,11 @@ static int measure_swept(struct lab_run *run, const struct point *own,
 
 enum { SERIES = 6 };
 
-static int sweep_tokens(struct lab_run *run, const struct point *at)
+static int sweep_tokens(struct lab_run *run, const struct lab_setting *at)
 {
-    struct lab_figure *const figure = lab_plot(run, "Permuting the input", "T (tokens)",
-                                               "defect", LAB_LOG_X | LAB_LOG_Y, "%s", "");
+    struct lab_figure *const figure =
+        lab_plot(run, "tokens", "Permuting the input", "T (tokens)", "defect",
+                 LAB_LOG_X | LAB_LOG_Y, "%s", "");
     double most[2] = {0, 0};
     int is_rounding = 1;
     static const char *const labels[SERIES] = {
@@ -331,20 +329,21 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
         series[s] =
             lab_series_add(figure, s < 4 ? LAB_POINTS : LAB_LINE, "%s", labels[s]);
     for (int64_t T = 8;
-         at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session); T *= 2)
+         heads_of(at) * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session);
+         T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
-            struct point point = *at;
+            struct lab_setting setting = *at;
             struct defects defects;
-            point.T = T;
-            point.dtype = f32 ? ATTEND_F32 : ATTEND_F64;
-            if (measure_swept(run, at, &point, &defects))
+            setting.at[TOKENS] = (double)T;
+            setting.at[DTYPE] = f32;
+            if (measure_swept(run, at, &setting, &defects))
                 return -1;
             most[0] = fmax(most[0], defects.tokens);
             most[1] = fmax(most[1], defects.features);
-            is_rounding &= defects.tokens <= rounding_of(&point, &defects);
+            is_rounding &= defects.tokens <= rounding_of(&setting, &defects);
             lab_series_point(series[f32], (double)T, defects.tokens, 0.0);
             lab_series_point(series[2 + f32], (double)T, defects.features, 0.0);
-            lab_series_point(series[4 + f32], (double)T, rounding_of(&point, &defects),
+            lab_series_point(series[4 + f32], (double)T, rounding_of(&setting, &defects),
                              0.0);
         }
     lab_figure_describe(
@@ -352,7 +351,7 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
         "Mask: %s.  Tokens moved: Att(PX) and P Att(X) %s (at most %.2g apart).  "
         "Features "
         "moved, as sheet 002 writes it: Att(X Pi) and Att(X) Pi are up to %.2g apart.",
-        mask_names[at->mask],
+        lab_text(run, "mask"),
         is_rounding ? "agree to rounding, below what the engine's stated accuracy allows "
                       "(lines)"
                     : "do not agree: the mask stays where it is",
@@ -360,10 +359,10 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
     return 0;
 }
 
-static int sweep_masks(struct lab_run *run, const struct point *at)
+static int sweep_masks(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "What a mask does to the symmetry", "mask",
+        lab_plot(run, "masks", "What a mask does to the symmetry", "mask",
                  "max |Att(PX) - P Att(X)|", LAB_LOG_Y, "%s", "");
     double apart[3] = {NAN, NAN, NAN}, together = 0;
     struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
@@ -372,10 +371,10 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
 
     lab_figure_names(figure, "none|causal|window");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
-        struct point point = *at;
+        struct lab_setting setting = *at;
         struct defects defects;
-        point.mask = (enum mask)m;
-        if (measure_swept(run, at, &point, &defects))
+        setting.at[MASK] = m;
+        if (measure_swept(run, at, &setting, &defects))
             return -1;
         apart[m] = defects.tokens;
         together = fmax(together, m == NONE ? 0 : defects.mask_moved);
@@ -387,17 +386,17 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
         "Att(PX) and P Att(X) are %.2g apart without a mask, %.2g with a "
         "causal one, %.2g with a window of %lld.  If the mask is permuted "
         "as well, M to P M P^T, the law holds again: at most %.2g.",
-        apart[NONE], apart[CAUSAL], apart[WINDOW], (long long)at->w, together);
+        apart[NONE], apart[CAUSAL], apart[WINDOW], (long long)at->at[WIDTH], together);
     return 0;
 }
 
-static void show_weights(struct lab_run *run, const struct bench *bench, enum mask mask,
-                         int which, const char *title)
+static void show_weights(struct lab_run *run, const struct workspace *work,
+                         enum mask mask, int which, const char *title)
 {
-    const int T = bench->tokens.t < 64 ? (int)bench->tokens.t : 64;
+    const int T = work->tokens.t < 64 ? (int)work->tokens.t : 64;
     struct lab_figure *const figure =
-        lab_plot(run, title, "key j", "query i", 0, "Head 0%s.  %s",
-                 bench->tokens.t > T ? ", the first 64 tokens" : "",
+        lab_plot(run, which ? "weights-moved" : "weights", title, "key j", "query i", 0,
+                 "Head 0%s.  %s", work->tokens.t > T ? ", the first 64 tokens" : "",
                  mask == NONE ? "Permuting the tokens permutes rows and columns of the "
                                 "weights alike: softmax(P S P^T) = P softmax(S) P^T."
                               : "The mask stays in its place while the tokens move.");
@@ -408,38 +407,38 @@ static void show_weights(struct lab_run *run, const struct bench *bench, enum ma
     for (int i = 0; i < T; i++) {
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < T; j++)
-            heat->value[i * T + j] = bench->map[which][i * bench->tokens.t + j];
+            heat->value[i * T + j] = work->map[which][i * work->tokens.t + j];
     }
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct point point = point_of(run);
-    struct bench bench;
+    const struct lab_setting setting = lab_own(run);
+    struct workspace work;
     struct defects defects;
 
-    if (point.d % point.h != 0)
+    if (columns_of(&setting) % heads_of(&setting) != 0)
         return lab_misuse(&run->session, "--h %lld does not divide --d %lld",
-                          (long long)point.h, (long long)point.d);
-    if (point.h * point.T * point.T > PAIRS_MAX)
-        return lab_misuse(&run->session,
-                          "--h %lld and --T %lld: h T T must not exceed %d",
-                          (long long)point.h, (long long)point.T, PAIRS_MAX);
-    const int failed = measure(run, &point, &bench, &defects);
+                          (long long)heads_of(&setting), (long long)columns_of(&setting));
+    if (setting.at[HEADS] * setting.at[TOKENS] * setting.at[TOKENS] > PAIRS_MAX)
+        return lab_misuse(
+            &run->session, "--h %lld and --T %lld: h T T must not exceed %d",
+            (long long)heads_of(&setting), (long long)tokens_of(&setting), PAIRS_MAX);
+    const int failed = measure(run, &setting, &work, &defects);
     if (!failed) {
-        emit_all(run, &point, &defects);
-        show_weights(run, &bench, point.mask, 0, "Weights of X");
-        show_weights(run, &bench, point.mask, 1, "Weights of PX");
+        emit_all(run, &setting, &defects);
+        show_weights(run, &work, mask_of(&setting), 0, "Weights of X");
+        show_weights(run, &work, mask_of(&setting), 1, "Weights of PX");
     }
-    bench_close(&bench);
+    close_workspace(&work);
     return failed;
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct point point = point_of(run);
+    const struct lab_setting setting = lab_own(run);
 
-    return sweep_tokens(run, &point) || sweep_masks(run, &point);
+    return sweep_tokens(run, &setting) || sweep_masks(run, &setting);
 }
 
 const struct lab_experiment lab_experiment_permute = {

@@ -4,10 +4,9 @@
 #include <math.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/forward.h"
-#include "lab/measure/trials.h"
 
 enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
 
@@ -16,37 +15,36 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER(
         "d", 64, 1, 1024,
         "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"),
-    LAB_FLAG_CHOICE("scale", "on", "on|off", "on: scores are divided by sqrt(d)"),
+    LAB_FLAG_CHOICE("scale", "on", LAB_2("on", "off"),
+                    "on: scores are divided by sqrt(d)"),
     LAB_FLAG_REAL("S", NAN, 0, 100,
                   "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"),
 };
 
-/* n logits tau <q, k_i> that are N(0, S^2). */
-struct cloud {
-    int64_t n, d;
-    double S;
-    uint64_t seed, stream;
-};
+enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn */
 
-enum value { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
+enum { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
 
-static int64_t room_of(const struct cloud *cloud) { return (cloud->n + 1) * cloud->d; }
-
-/* One row of attention, and the norm r of its logits less their mean. */
-static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64_t trial,
-                          double *room, struct lab_row_stats *stats, double *r,
-                          attend_error *err)
+static int64_t room_of(const struct lab_setting *p)
 {
-    const int64_t n = cloud->n, d = cloud->d;
+    return ((int64_t)p->at[N] + 1) * (int64_t)p->at[DRAWN];
+}
+
+/* One row of n logits N(0, S^2), and the norm r of its logits less their mean. */
+static attend_status draw(const struct lab_draws *draws, attend_context *ctx,
+                          uint64_t trial, double *room, struct lab_row_stats *stats,
+                          double *r, attend_error *err)
+{
+    const int64_t n = (int64_t)draws->at->at[N], d = (int64_t)draws->at->at[DRAWN];
     double *const key = room, *const query = key + n * d;
     const struct lab_problem problem = {.nk = n,
                                         .d = d,
                                         .q = query,
                                         .k = key,
-                                        .scale = cloud->S / sqrt((double)d),
+                                        .scale = draws->at->at[SPREAD] / sqrt((double)d),
                                         .stats = stats};
 
-    lab_normals(cloud->seed, cloud->stream, trial * (uint64_t)((n + 1) * d), key,
+    lab_normals(draws->seed, draws->stream, trial * (uint64_t)((n + 1) * d), key,
                 (n + 1) * d);
     for (int64_t c = 0; c < d; c++)
         query[c] = query[c] < 0 ? -1 : 1;
@@ -59,84 +57,80 @@ static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64
 static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
                               double *values)
 {
-    const struct cloud *const cloud = arg;
+    const struct lab_draws *const draws = arg;
     struct lab_row_stats stats;
     double r;
     const attend_status status =
-        draw(cloud, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
+        draw(draws, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
 
     if (status != ATTEND_OK)
         return status;
     values[ENTROPY] = stats.entropy;
     values[SQUARES] = 1 / stats.n_eff;
     values[BELOW_FLOOR] =
-        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - stats.entropy);
+        fmax(0, attend_theory_entropy_floor(draws->at->at[N], r) - stats.entropy);
     return ATTEND_OK;
-}
-
-static int measure(struct lab_run *run, const struct cloud *cloud, int64_t trials,
-                   struct lab_moments *moments)
-{
-    return lab_run_trials(run, trial_of, cloud, trials, VALUES, room_of(cloud), moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void emit(struct lab_run *run, const struct cloud *cloud, const char *quantity,
-                 struct lab_found found)
+/* What is exact at this n, each beside the limit of many keys where it applies. */
+static const struct lab_observable rows[] = {
+    {"entropy", ENTROPY, LAB_MEAN, 0},        {"entropy_limit", ENTROPY, LAB_MEAN, 0},
+    {"sum_p2", SQUARES, LAB_MEAN, 0},         {"sum_p2_limit", SQUARES, LAB_MEAN, 0},
+    {"n_eff", SQUARES, LAB_MEAN, 0},          {"n_eff_limit", SQUARES, LAB_MEAN, 0},
+    {"below_floor", BELOW_FLOOR, LAB_MEAN, 0}};
+enum { H, H_LIMIT, SUM_P2, SUM_P2_LIMIT, N_EFF, N_EFF_LIMIT, FLOOR };
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)), found);
+    const double n = p->at[N], S = p->at[SPREAD];
+
+    (void)scene;
+    theory[H] = attend_theory_random_entropy(n, S);
+    theory[H_LIMIT] = attend_theory_random_entropy_limit(n, S);
+    theory[SUM_P2] = attend_theory_random_sum_squares(n, S);
+    theory[SUM_P2_LIMIT] = attend_theory_random_sum_squares_limit(n, S);
+    theory[N_EFF] = 1 / theory[SUM_P2];
+    theory[N_EFF_LIMIT] = attend_theory_random_keys_limit(n, S);
+    theory[FLOOR] = 0;
 }
 
-/* What is exact at this n, and the limit of many keys where it applies. */
-static void emit_pair(struct lab_run *run, const struct cloud *cloud,
-                      const char *const quantity[2], double exact, double limit,
-                      struct lab_estimate measured)
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
-    emit(run, cloud, quantity[0], lab_exact(exact, measured));
-    if (limit > 0)
-        emit(run, cloud, quantity[1], lab_near(LAB_ASYMPTOTIC, limit, measured));
-}
-
-static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
-                       const struct lab_moments *moments)
-{
-    static const char *const names[3][2] = {{"entropy", "entropy_limit"},
-                                            {"sum_p2", "sum_p2_limit"},
-                                            {"n_eff", "n_eff_limit"}};
-    const double n = (double)cloud->n, S = cloud->S;
-    const double squares = attend_theory_random_sum_squares(n, S);
-    const struct lab_estimate sum = lab_estimate_mean(&moments[SQUARES]);
+    struct lab_found *const found = sample->found;
+    const struct lab_estimate sum = lab_estimate_mean(&sample->moments[SQUARES]);
     const struct lab_estimate n_eff = {.value = 1 / sum.value,
                                        .se = sum.se / (sum.value * sum.value)};
 
-    if (moments[SQUARES].count == 0)
-        return;
-    emit_pair(run, cloud, names[0], attend_theory_random_entropy(n, S),
-              attend_theory_random_entropy_limit(n, S),
-              lab_estimate_mean(&moments[ENTROPY]));
-    emit_pair(run, cloud, names[1], squares, attend_theory_random_sum_squares_limit(n, S),
-              sum);
-    emit_pair(run, cloud, names[2], 1 / squares, attend_theory_random_keys_limit(n, S),
-              n_eff);
-    emit(run, cloud, "below_floor", lab_zero(moments[BELOW_FLOOR].mean, 1e-12 * log(n)));
+    found[N_EFF] = lab_exact(found[N_EFF].theory, n_eff);
+    found[N_EFF_LIMIT] = lab_exact(found[N_EFF_LIMIT].theory, n_eff);
+    for (int r = H_LIMIT; r <= N_EFF_LIMIT; r += 2) {
+        found[r].kind = LAB_ASYMPTOTIC;
+        found[r].is_absent = !(found[r].theory > 0);
+    }
+    found[FLOOR] = lab_zero(sample->moments[BELOW_FLOOR].mean, 1e-12 * log(p->at[N]));
 }
 
+static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
+                                       .values = VALUES,   .trial = trial_of,
+                                       .scratch = room_of, .finish = finish};
+
 /* One spike of norm r attains the floor. */
-static int emit_spike(struct lab_run *run, const struct cloud *cloud)
+static int emit_spike(struct lab_run *run, const struct lab_setting *p)
 {
-    const int64_t n = cloud->n;
-    const double r = cloud->S * sqrt((double)n);
-    double *const score = lab_room(run, n);
+    const double n = p->at[N], r = p->at[SPREAD] * sqrt(n);
+    double *const score = lab_room(run, (int64_t)n);
     struct lab_row_stats stats;
 
     if (!score)
         return -1;
-    score[0] = r * sqrt((double)n / (double)(n - 1));
-    if (lab_measure_scores(&run->session, run->ctx, n, score, &stats))
+    score[0] = r * sqrt(n / (n - 1));
+    if (lab_measure_scores(&run->session, run->ctx, (int64_t)n, score, &stats))
         return -1;
-    emit(run, cloud, "entropy_spike",
-         lab_sure(attend_theory_entropy_floor((double)n, r), stats.entropy));
+    lab_emit(run, "entropy_spike", p,
+             lab_sure(attend_theory_entropy_floor(n, r), stats.entropy));
     return 0;
 }
 
@@ -154,126 +148,101 @@ static double sum_squares_limits(double n, double S)
 
 enum { FIGURES = 2 };
 static const struct {
-    const char *title, *y_label;
-    double (*exact)(double n, double S), (*limit)(double n, double S);
-    enum value value;
+    int row;
+    const char *id, *title, *y_label;
+    double (*limit)(double n, double S);
 } plots[FIGURES] = {
-    {"Random attention: entropy", "H (nats)", attend_theory_random_entropy,
-     attend_theory_random_entropy_limit, ENTROPY},
-    {"Random attention: concentration", "Σp² = 1/N_eff", attend_theory_random_sum_squares,
-     sum_squares_limits, SQUARES},
+    {H, "entropy", "Random attention: entropy", "H (nats)",
+     attend_theory_random_entropy_limit},
+    {SUM_P2, "concentration", "Random attention: concentration", "Σp² = 1/N_eff",
+     sum_squares_limits},
 };
 
-/* Draws the theory of a plot; returns the series of its measurements. */
-static struct lab_series *draw_plot(struct lab_run *run, int plot, double n)
+static int sweep_spreads(struct lab_run *run)
 {
-    struct lab_figure *const figure = lab_plot(
-        run, plots[plot].title, "S (spread of the logits)", plots[plot].y_label, 0,
-        "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below and frozen "
-        "on "
-        "a few above S = √(2 ln n), here %.2f.  Unit entries give S = √d without the "
-        "factor 1/√d, "
-        "and S = 1 with it.",
-        n, attend_theory_freezing_spread(n));
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
+    const struct lab_sweep over_S = {.flag = SPREAD,
+                                     .line = {0, 10, 40, LAB_EVENLY, 0, 0},
+                                     LAB_STEPS_OF(spreads),
+                                     .stream = SWEEP_STREAM,
+                                     .trials = run->trials};
+    struct lab_setting p = lab_own(run);
+    const double n = p.at[N];
+    struct lab_plotted drawn[FIGURES];
 
-    for (double S = 0; S <= 10; S += 0.25)
-        lab_series_point(series, S, plots[plot].exact(n, S), 0);
-    series = lab_series_add(figure, LAB_LINE, "large-n limit");
-    for (double S = 0; S <= 10; S += 0.0625)
-        lab_series_point(series, S, plots[plot].limit(n, S), 0);
-    return lab_series_add(figure, LAB_POINTS, "measured, exact");
-}
-
-static int sweep_spreads(struct lab_run *run, struct cloud cloud)
-{
-    struct lab_series *points[FIGURES];
-
-    for (int f = 0; f < FIGURES; f++)
-        points[f] = draw_plot(run, f, (double)cloud.n);
-    cloud.d = 1;
-    for (int x = 0; x < SPREADS && !lab_stopped(&run->session); x++) {
-        struct lab_moments moments[VALUES];
-        cloud.S = spreads[x];
-        cloud.stream = SWEEP_STREAM + (uint64_t)x;
-        if (measure(run, &cloud, run->trials, moments))
-            return -1;
-        emit_cloud(run, &cloud, moments);
-        for (int f = 0; f < FIGURES; f++)
-            lab_series_estimate(points[f], cloud.S,
-                                lab_estimate_mean(&moments[plots[f].value]));
+    for (int f = 0; f < FIGURES; f++) {
+        struct lab_figure *const figure =
+            lab_plot(run, plots[f].id, plots[f].title, "S (spread of the logits)",
+                     plots[f].y_label, 0,
+                     "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below "
+                     "and frozen on a few above S = √(2 ln n), here %.2f.  Unit entries "
+                     "give S = √d without the factor 1/√d, and S = 1 with it.",
+                     n, attend_theory_freezing_spread(n));
+        drawn[f].row = plots[f].row;
+        drawn[f].curve.theory = lab_series_add(figure, LAB_LINE, "theory, exact");
+        struct lab_series *const limit =
+            lab_series_add(figure, LAB_LINE, "large-n limit");
+        for (double S = 0; S <= 10; S += 0.0625)
+            lab_series_point(limit, S, plots[f].limit(n, S), 0);
+        drawn[f].curve.measured = lab_series_add(figure, LAB_POINTS, "measured, exact");
     }
-    return 0;
+    p.at[DRAWN] = 1; /* the logits are the same in law */
+    return lab_sweep(run, &model, &over_S, p, drawn, FIGURES);
 }
 
-static int scatter(struct lab_run *run, struct cloud cloud)
+static int scatter(struct lab_run *run)
 {
+    struct lab_setting p = lab_own(run);
+    const struct lab_draws draws = {&p, run->session.seed, SCATTER_STREAM};
+    const double n = p.at[N];
     struct lab_figure *const figure =
-        lab_plot(run, "Entropy of random rows, and its floor",
+        lab_plot(run, "floor", "Entropy of random rows, and its floor",
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
     struct lab_series *points;
-    double *const room = lab_room(run, room_of(&cloud));
+    double *const room = lab_room(run, (int64_t)n + 1);
     attend_status status = ATTEND_OK;
     attend_error err;
     double nearest = INFINITY;
 
     if (!room)
         return -1;
-    const double most = 10 * sqrt((double)cloud.n);
+    p.at[DRAWN] = 1;
+    const double most = 10 * sqrt(n);
     for (double r = 0.25; r <= most; r *= 1.0625)
-        lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
+        lab_series_point(line, r, attend_theory_entropy_floor(n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
-    cloud.d = 1;
-    cloud.stream = SCATTER_STREAM;
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
          x++) {
         struct lab_row_stats stats;
         double r;
-        cloud.S = spreads[x % SPREADS];
-        status = draw(&cloud, run->ctx, (uint64_t)x, room, &stats, &r, &err);
+        p.at[SPREAD] = spreads[x % SPREADS];
+        status = draw(&draws, run->ctx, (uint64_t)x, room, &stats, &r, &err);
         if (status != ATTEND_OK)
             break;
         lab_series_point(points, r, stats.entropy, 0);
-        nearest = fmin(nearest,
-                       stats.entropy - attend_theory_entropy_floor((double)cloud.n, r));
+        nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "n = %lld.  No row of this norm has less entropy than one spike.  "
+        "n = %.0f.  No row of this norm has less entropy than one spike.  "
         "The nearest of these random rows is %.2g nats above it.",
-        (long long)cloud.n, fmax(nearest, 0));
+        n, fmax(nearest, 0));
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
-}
-
-static struct cloud cloud_of(const struct lab_run *run)
-{
-    const int64_t n = lab_integer(run, "n"), d = lab_integer(run, "d");
-
-    return (struct cloud){.n = n,
-                          .d = n * d > 1 << 20 ? 1 : d,
-                          .S = lab_real(run, "S"),
-                          .seed = run->session.seed,
-                          .stream = OWN_STREAM};
 }
 
 static int perform(struct lab_run *run)
 {
-    struct lab_moments moments[VALUES];
+    struct lab_sample sample = {.histogram = NULL};
 
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S", lab_choice(run, "scale") ? sqrt(lab_real(run, "d")) : 1);
-    const struct cloud cloud = cloud_of(run);
-    if (measure(run, &cloud, run->trials, moments))
-        return -1;
-    emit_cloud(run, &cloud, moments);
-    return emit_spike(run, &cloud);
+    struct lab_setting p = lab_own(run);
+    p.at[DRAWN] = p.at[N] * p.at[D] > 1 << 20 ? 1 : p.at[D];
+    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample) ||
+           emit_spike(run, &p);
 }
 
-static int sweep(struct lab_run *run)
-{
-    return sweep_spreads(run, cloud_of(run)) || scatter(run, cloud_of(run));
-}
+static int sweep(struct lab_run *run) { return sweep_spreads(run) || scatter(run); }
 
 const struct lab_experiment lab_experiment_phases = {
     .name = "phases",

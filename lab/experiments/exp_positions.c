@@ -9,7 +9,7 @@
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
-    LAB_FLAG_CHOICE("positions", "sinusoid", "sinusoid|rope|none",
+    LAB_FLAG_CHOICE("positions", "sinusoid", LAB_3("sinusoid", "rope", "none"),
                     "added to X, turning Q and K, or absent"),
     LAB_FLAG_INTEGER("d", 16, 2, 512, "columns of X and of an encoding; even"),
     LAB_FLAG_INTEGER(
@@ -19,36 +19,31 @@ static const struct lab_flag flags[] = {
                      "distance between two positions, and how far everything is shifted"),
 };
 
-static const char *const kind_names[] = {"sinusoid", "rope", "none"};
+enum { POSITIONS, D, T, OFFSET }; /* flags */
 
 enum { TOKENS_MAX = 256 };
 
-struct point {
-    enum lab_positions kind;
-    int64_t d, T, offset;
-};
-
-static struct point point_of(const struct lab_run *run)
+static enum lab_positions kind_of(const struct lab_setting *p)
 {
-    return (struct point){
-        .kind = (enum lab_positions)lab_choice(run, "positions"),
-        .d = lab_integer(run, "d"),
-        .T = lab_integer(run, "T"),
-        .offset = lab_integer(run, "offset"),
-    };
+    return (enum lab_positions)p->at[POSITIONS];
 }
 
-static void emit(struct lab_run *run, const struct point *point, const char *quantity,
+static const char *kind_name(const struct lab_setting *p)
+{
+    static const char *const names[] = {"sinusoid", "rope", "none"};
+
+    return names[kind_of(p)];
+}
+
+/* A theory of 0: what vanishes but for rounding. */
+static void emit(struct lab_run *run, const struct lab_setting *p, const char *quantity,
                  double theory, double measured, double allowed)
 {
-    lab_emit_at(run, quantity,
-                LAB_CHANGES(LAB_IS_TEXT("positions", kind_names[point->kind]),
-                            LAB_IS("d", point->d), LAB_IS("T", point->T),
-                            LAB_IS("offset", point->offset)),
-                theory == 0 ? lab_zero(measured, allowed)
-                            : (struct lab_found){.theory = theory,
-                                                 .measured = measured,
-                                                 .allowed = allowed});
+    lab_emit(run, quantity, p,
+             theory == 0 ? lab_zero(measured, allowed)
+                         : (struct lab_found){.theory = theory,
+                                              .measured = measured,
+                                              .allowed = allowed});
 }
 
 /* Angles up to this position are known to within this many radians. */
@@ -83,13 +78,14 @@ struct symmetry {
     double shift;       /* max|Att at positions + offset - Att| */
 };
 
-static int measure_symmetry(struct lab_run *run, const struct point *point,
+static int measure_symmetry(struct lab_run *run, const struct lab_setting *setting,
                             struct symmetry *symmetry)
 {
-    struct lab_tokens tokens = {.t = point->T < TOKENS_MAX ? point->T : TOKENS_MAX,
-                                .d = point->d,
-                                .heads = 1,
-                                .dtype = ATTEND_F64};
+    struct lab_tokens tokens = {
+        .t = (int64_t)setting->at[T] < TOKENS_MAX ? (int64_t)setting->at[T] : TOKENS_MAX,
+        .d = (int64_t)setting->at[D],
+        .heads = 1,
+        .dtype = ATTEND_F64};
     const int64_t count = tokens.t * tokens.d;
     double *const memory = lab_room(run, 5 * count);
     int64_t order[TOKENS_MAX];
@@ -100,13 +96,13 @@ static int measure_symmetry(struct lab_run *run, const struct point *point,
     double *const expect = got + count, *const scratch = expect + count;
     lab_tokens_order(run->session.seed, tokens.t, order);
     attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
-    int failed = attend_at(run, point->kind, &tokens, tokens.x, 0, scratch, h) ||
-                 attend_at(run, point->kind, &tokens, px, 0, scratch, got);
+    int failed = attend_at(run, kind_of(setting), &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(run, kind_of(setting), &tokens, px, 0, scratch, got);
     if (!failed) {
         attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
         symmetry->permutation = lab_most_apart(got, expect, count);
-        failed =
-            attend_at(run, point->kind, &tokens, tokens.x, point->offset, scratch, got);
+        failed = attend_at(run, kind_of(setting), &tokens, tokens.x,
+                           (int64_t)setting->at[OFFSET], scratch, got);
         symmetry->shift = lab_most_apart(got, h, count);
     }
     lab_tokens_close(&tokens);
@@ -117,27 +113,28 @@ static int measure_symmetry(struct lab_run *run, const struct point *point,
  * A score is a sum over d products of entries that an angle moves, then averaged over
  * values below 8.
  */
-static double shift_rounding(const struct point *point)
+static double shift_rounding(const struct lab_setting *setting)
 {
-    return 64.0 * (double)point->d * angle_error((double)(point->T + point->offset));
+    return 64.0 * setting->at[D] * angle_error(setting->at[T] + setting->at[OFFSET]);
 }
 
-static void emit_shift(struct lab_run *run, const struct point *point,
+static void emit_shift(struct lab_run *run, const struct lab_setting *setting,
                        const struct symmetry *symmetry)
 {
-    emit(run, point, "shift_defect", point->kind == LAB_SINUSOID ? NAN : 0.0,
-         symmetry->shift, shift_rounding(point));
+    emit(run, setting, "shift_defect", kind_of(setting) == LAB_SINUSOID ? NAN : 0.0,
+         symmetry->shift, shift_rounding(setting));
 }
 
 /* The same sums in another order, of values below 8 and scores of some units. */
 static const double permutation_rounding = 1e-10;
 
-static void emit_symmetry(struct lab_run *run, const struct point *point,
+static void emit_symmetry(struct lab_run *run, const struct lab_setting *setting,
                           const struct symmetry *symmetry)
 {
-    emit(run, point, "equivariance_defect", point->kind == LAB_NO_POSITIONS ? 0.0 : NAN,
-         symmetry->permutation, permutation_rounding);
-    emit_shift(run, point, symmetry);
+    emit(run, setting, "equivariance_defect",
+         kind_of(setting) == LAB_NO_POSITIONS ? 0.0 : NAN, symmetry->permutation,
+         permutation_rounding);
+    emit_shift(run, setting, symmetry);
 }
 
 /* ---- encodings ----------------------------------------------------------- */
@@ -147,55 +144,62 @@ struct near {
 };
 
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
-                        const struct point *point, struct near *near)
+                        const struct lab_setting *setting, struct near *near)
 {
-    const int64_t found = lab_encodings_nearest(&run->session, e, point->kind, point->d,
-                                                point->T, &near->measured);
+    const int64_t found =
+        lab_encodings_nearest(&run->session, e, kind_of(setting), (int64_t)setting->at[D],
+                              (int64_t)setting->at[T], &near->measured);
 
     if (found < 0)
         return -1;
     if (lab_stopped(&run->session))
         return 0;
-    const int64_t expected =
-        attend_theory_sinusoid_nearest(point->d, point->T, &near->theory);
-    emit(run, point, "near_offset", (double)expected, (double)found, 0.0);
-    emit(run, point, "near_distance", near->theory, near->measured,
-         (double)point->d * angle_error((double)point->T));
+    const int64_t expected = attend_theory_sinusoid_nearest(
+        (int64_t)setting->at[D], (int64_t)setting->at[T], &near->theory);
+    emit(run, setting, "near_offset", (double)expected, (double)found, 0.0);
+    emit(run, setting, "near_distance", near->theory, near->measured,
+         setting->at[D] * angle_error(setting->at[T]));
     return 0;
 }
 
 /* phi_t.phi_(t + offset) over t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the
  * same. */
 static int emit_dot(struct lab_run *run, struct lab_encodings *e,
-                    const struct point *point)
+                    const struct lab_setting *setting)
 {
-    const int64_t count = point->T < LAB_ENCODINGS_MAX ? point->T : LAB_ENCODINGS_MAX;
-    const double theory = attend_theory_sinusoid_dot(point->d, (double)point->offset);
+    const int64_t count = (int64_t)setting->at[T] < LAB_ENCODINGS_MAX
+                              ? (int64_t)setting->at[T]
+                              : LAB_ENCODINGS_MAX;
+    const double theory =
+        attend_theory_sinusoid_dot((int64_t)setting->at[D], setting->at[OFFSET]);
     const double rounding =
-        (double)point->d * angle_error((double)(count + point->offset));
+        setting->at[D] * angle_error((double)(count + (int64_t)setting->at[OFFSET]));
     double spread = 0.0;
 
-    lab_encode(point->kind, point->d, 0, count, e->a);
-    lab_encode(point->kind, point->d, point->offset, count, e->b);
-    if (lab_encodings_dot(&run->session, e->ctx, count, point->d, e->a, e->b, e->dot))
+    lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
+    lab_encode(kind_of(setting), (int64_t)setting->at[D], (int64_t)setting->at[OFFSET],
+               count, e->b);
+    if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
+                          e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
-    emit(run, point, "dot", theory, e->dot[0], rounding);
-    emit(run, point, "dot_spread", 0.0, spread, rounding);
+    emit(run, setting, "dot", theory, e->dot[0], rounding);
+    emit(run, setting, "dot_spread", 0.0, spread, rounding);
     return 0;
 }
 
 /* ---- sweeps and figures -------------------------------------------------- */
 
-static int sweep_kinds(struct lab_run *run, const struct point *at)
+static int sweep_kinds(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "What positions do to the symmetries", "positions", "defect", LAB_LOG_Y,
+        run, "symmetries", "What positions do to the symmetries", "positions", "defect",
+        LAB_LOG_Y,
         "Without positions attention cannot tell one order of the tokens from another.  "
         "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
         "shifting every position by %lld.",
-        (long long)at->offset);
+        (long long)at->at[OFFSET]);
     struct lab_series *const permuted =
         lab_series_add(figure, LAB_POINTS, "tokens permuted");
     struct lab_series *const shifted =
@@ -204,23 +208,23 @@ static int sweep_kinds(struct lab_run *run, const struct point *at)
     lab_figure_names(figure, "sinusoid|rope|none");
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
-        struct point point = *at;
+        struct lab_setting setting = *at;
         struct symmetry symmetry;
-        point.kind = (enum lab_positions)kind;
-        if (measure_symmetry(run, &point, &symmetry))
+        setting.at[POSITIONS] = kind;
+        if (measure_symmetry(run, &setting, &symmetry))
             return -1;
-        if (point.kind != at->kind)
-            emit_symmetry(run, &point, &symmetry);
+        if (setting.at[POSITIONS] != at->at[POSITIONS])
+            emit_symmetry(run, &setting, &symmetry);
         lab_series_point(permuted, kind, symmetry.permutation, 0.0);
         lab_series_point(shifted, kind, symmetry.shift, 0.0);
     }
     return 0;
 }
 
-static int sweep_shifts(struct lab_run *run, const struct point *at)
+static int sweep_shifts(struct lab_run *run, const struct lab_setting *at)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "Shifting every position", "shift (positions)",
+        lab_plot(run, "shifts", "Shifting every position", "shift (positions)",
                  "largest change of the output", LAB_LOG_X | LAB_LOG_Y,
                  "Rotary scores depend on differences of positions: a shift changes the "
                  "output by the rounding of its angles alone, which the line bounds.");
@@ -232,28 +236,28 @@ static int sweep_shifts(struct lab_run *run, const struct point *at)
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
-            struct point point = *at;
+            struct lab_setting setting = *at;
             struct symmetry symmetry;
-            point.kind = (enum lab_positions)kind;
-            point.offset = offset;
-            if (measure_symmetry(run, &point, &symmetry))
+            setting.at[POSITIONS] = kind;
+            setting.at[OFFSET] = (double)offset;
+            if (measure_symmetry(run, &setting, &symmetry))
                 return -1;
-            if (offset != at->offset)
-                emit_shift(run, &point, &symmetry);
+            if ((double)offset != at->at[OFFSET])
+                emit_shift(run, &setting, &symmetry);
             lab_series_point(kind == LAB_ROPE ? rope : sinusoid, (double)offset,
                              symmetry.shift, 0.0);
             if (kind == LAB_ROPE)
-                lab_series_point(allowed, (double)offset, shift_rounding(&point), 0.0);
+                lab_series_point(allowed, (double)offset, shift_rounding(&setting), 0.0);
         }
     return 0;
 }
 
 /* Near-collisions: T26 for d = 2 and d = 4, and one more pair of columns. */
-static int sweep_nearest(struct lab_run *run, const struct point *at)
+static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
 {
     static const int64_t sizes[] = {2, 4, 8};
     struct lab_figure *const figure =
-        lab_plot(run, "The nearest two of T positions", "T (positions)",
+        lab_plot(run, "nearest", "The nearest two of T positions", "T (positions)",
                  "smallest distance between encodings", LAB_LOG_X | LAB_LOG_Y,
                  "No two positions share an encoding, for any T: the first pair turns by "
                  "1 radian a step and 2 pi is irrational.  But they come near: d = 2 at "
@@ -263,20 +267,20 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)sizes[s]);
         struct lab_encodings e;
         int failed = lab_encodings_open(&run->session, sizes[s], &e);
-        for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
+        for (int64_t t = 20; figure != NULL && t <= 200000; t += t / 10) {
             double theory;
-            attend_theory_sinusoid_nearest(sizes[s], T, &theory);
-            lab_series_point(curve.theory, (double)T, theory, 0.0);
+            attend_theory_sinusoid_nearest(sizes[s], t, &theory);
+            lab_series_point(curve.theory, (double)t, theory, 0.0);
         }
-        for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(&run->session);
-             T *= 10) {
-            struct point point = *at;
+        for (int64_t t = 20; t <= 200000 && !failed && !lab_stopped(&run->session);
+             t *= 10) {
+            struct lab_setting setting = *at;
             struct near near = {NAN, NAN};
-            point.kind = LAB_SINUSOID;
-            point.d = sizes[s];
-            point.T = T;
-            failed = emit_nearest(run, &e, &point, &near);
-            lab_series_point(curve.measured, (double)T, near.measured, 0.0);
+            setting.at[POSITIONS] = LAB_SINUSOID;
+            setting.at[D] = (double)sizes[s];
+            setting.at[T] = (double)t;
+            failed = emit_nearest(run, &e, &setting, &near);
+            lab_series_point(curve.measured, (double)t, near.measured, 0.0);
         }
         lab_encodings_close(&e);
         if (failed)
@@ -286,23 +290,25 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
 }
 
 static int show_dots(struct lab_run *run, struct lab_encodings *e,
-                     const struct point *point)
+                     const struct lab_setting *setting)
 {
     const int64_t count = 64;
     struct lab_figure *const figure =
-        lab_plot(run, "Encodings against offset", "offset t' - t (positions)",
+        lab_plot(run, "products", "Encodings against offset", "offset t' - t (positions)",
                  "<phi_t, phi_t'>", 0,
                  "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
                  "offset and of nothing else: near positions are alike.",
-                 kind_names[point->kind], (long long)point->d);
+                 kind_name(setting), (long long)setting->at[D]);
 
     if (figure == NULL)
         return 0;
     const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     for (int64_t x = 0; x <= 8 * count; x++)
-        lab_series_point(curve.theory, (double)x / 8.0,
-                         attend_theory_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(&run->session, e, point->kind, point->d, 0, count + 1))
+        lab_series_point(
+            curve.theory, (double)x / 8.0,
+            attend_theory_sinusoid_dot((int64_t)setting->at[D], (double)x / 8.0), 0.0);
+    if (lab_encodings_dot_first(&run->session, e, kind_of(setting),
+                                (int64_t)setting->at[D], 0, count + 1))
         return -1;
     for (int64_t i = 0; i <= count; i++)
         lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
@@ -310,62 +316,63 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 }
 
 static int show_distances(struct lab_run *run, struct lab_encodings *e,
-                          const struct point *point)
+                          const struct lab_setting *setting)
 {
-    const int T = point->T < 64 ? (int)point->T : 64;
-    struct lab_figure *const figure =
-        lab_plot(run, "Distances between encodings", "position t'", "position t", 0,
-                 "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
-                 "and only the main one is 0.",
-                 kind_names[point->kind], (long long)point->d);
-    struct lab_heat *const heat = lab_heat_set(figure, T, T, "|phi_t - phi_t'|");
+    const int count = setting->at[T] < 64 ? (int)setting->at[T] : 64;
+    struct lab_figure *const figure = lab_plot(
+        run, "distances", "Distances between encodings", "position t'", "position t", 0,
+        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
+        "and only the main one is 0.",
+        kind_name(setting), (long long)setting->at[D]);
+    struct lab_heat *const heat = lab_heat_set(figure, count, count, "|phi_t - phi_t'|");
 
     if (heat == NULL)
         return 0;
-    for (int i = 0; i < T; i++) {
-        lab_encode(point->kind, point->d, 0, T, e->a);
-        lab_encode(point->kind, point->d, i, 1, e->b);
-        for (int64_t at = 0; at < T * point->d; at++)
-            e->a[at] -= e->b[at % point->d];
-        if (lab_encodings_dot(&run->session, e->ctx, T, point->d, e->a, e->a, e->dot))
+    for (int i = 0; i < count; i++) {
+        lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
+        lab_encode(kind_of(setting), (int64_t)setting->at[D], i, 1, e->b);
+        for (int64_t at = 0; at < count * (int64_t)setting->at[D]; at++)
+            e->a[at] -= e->b[at % (int64_t)setting->at[D]];
+        if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
+                              e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
-        for (int j = 0; j < T; j++)
-            heat->value[i * T + j] = sqrt(e->dot[j]);
+        for (int j = 0; j < count; j++)
+            heat->value[i * count + j] = sqrt(e->dot[j]);
     }
     return 0;
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct point point = point_of(run);
+    const struct lab_setting setting = lab_own(run);
     struct lab_encodings e;
     struct symmetry symmetry;
     struct near near;
 
-    if (point.d % 2 != 0)
+    if ((int64_t)setting.at[D] % 2 != 0)
         return lab_misuse(&run->session,
                           "--d %lld is odd: positions take pairs of columns",
-                          (long long)point.d);
-    if (measure_symmetry(run, &point, &symmetry))
+                          (long long)setting.at[D]);
+    if (measure_symmetry(run, &setting, &symmetry))
         return -1;
-    emit_symmetry(run, &point, &symmetry);
-    if (point.kind == LAB_NO_POSITIONS)
+    emit_symmetry(run, &setting, &symmetry);
+    if (kind_of(&setting) == LAB_NO_POSITIONS)
         return 0;
-    const int failed = lab_encodings_open(&run->session, point.d, &e) ||
-                       emit_dot(run, &e, &point) ||
-                       emit_nearest(run, &e, &point, &near) ||
-                       show_dots(run, &e, &point) || show_distances(run, &e, &point);
+    const int failed = lab_encodings_open(&run->session, (int64_t)setting.at[D], &e) ||
+                       emit_dot(run, &e, &setting) ||
+                       emit_nearest(run, &e, &setting, &near) ||
+                       show_dots(run, &e, &setting) || show_distances(run, &e, &setting);
     lab_encodings_close(&e);
     return failed;
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct point point = point_of(run);
+    const struct lab_setting setting = lab_own(run);
 
-    return sweep_kinds(run, &point) || sweep_shifts(run, &point) ||
-           sweep_nearest(run, &point);
+    return sweep_kinds(run, &setting) || sweep_shifts(run, &setting) ||
+           sweep_nearest(run, &setting);
 }
 
 const struct lab_experiment lab_experiment_positions = {

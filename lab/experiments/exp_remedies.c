@@ -5,8 +5,7 @@
  * isotropic noise (T18, T19).
  */
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
-#include "lab/setups/scene.h"
+#include "lab/experiments/runner.h"
 #include "theory/score_law.h"
 
 #include <math.h>
@@ -18,81 +17,68 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of the noisy keys"),
     LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
     LAB_FLAG_REAL("cap", 5, 1e-3, 1000, "softcap of the remedy 'cap'"),
-    LAB_FLAG_CHOICE("remedy", "plain", "plain|qk-norm|suppression|cap|two-heads",
+    LAB_FLAG_CHOICE("remedy", "plain",
+                    LAB_5("plain", "qk-norm", "suppression", "cap", "two-heads"),
                     "what is done about the noise"),
-    LAB_FLAG_CHOICE("noisy", "a", "none|a|both|all", "keys that carry magnitude noise"),
+    LAB_FLAG_CHOICE("noisy", "a", LAB_4("none", "a", "both", "all"),
+                    "keys that carry magnitude noise"),
 };
 
-enum remedy { PLAIN, QK_NORM, SUPPRESSION, CAP, TWO_HEADS, REMEDIES };
+enum { N, SCALE, SIGMA2, ALPHA, CAP, REMEDY, NOISY }; /* flags */
+enum { PLAIN, QK_NORM, SUPPRESSION, SOFTCAP, TWO_HEADS, REMEDIES };
 static const char *const remedy_names[REMEDIES] = {"plain", "qk-norm", "suppression",
                                                    "cap", "two-heads"};
 
-enum { NOISES = 4 };
-static const char *const noise_names[NOISES] = {"none", "a", "both", "all"};
+/* Values of a trial. */
+enum { COEFF_A, COEFF_B, ERROR, LOST_B, LOST_OTHERS, VALUES };
 
-struct setting {
-    double n, C, sigma2, alpha, cap;
-    enum remedy remedy;
-    int noisy; /* index of noise_names, which are in the order of enum lab_noisy */
+static const struct lab_observable rows[] = {
+    {"var_a", COEFF_A, LAB_VARIANCE_WITHIN, 1},
+    {"bias_a", COEFF_A, LAB_MEAN_WITHIN, 1},
+    {"bias_b", COEFF_B, LAB_MEAN_WITHIN, 1},
+    {"mse", ERROR, LAB_SQUARE, LAB_PAIR_ERROR_MAX},
+    {"fallback_b", LOST_B, LAB_MEAN_WITHIN, 1},
+    {"fallback_others", LOST_OTHERS, LAB_MEAN_WITHIN, 1},
 };
+enum { VAR_A, BIAS_A, BIAS_B, MSE, FALLBACK_B, FALLBACK_OTHERS };
 
-static struct setting setting_of(const struct lab_run *run)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
-    return (struct setting){.n = lab_real(run, "n"),
-                            .C = lab_real(run, "C"),
-                            .sigma2 = lab_real(run, "sigma2"),
-                            .alpha = lab_real(run, "alpha"),
-                            .cap = lab_real(run, "cap"),
-                            .remedy = (enum remedy)lab_choice(run, "remedy"),
-                            .noisy = lab_choice(run, "noisy")};
-}
+    const int remedy = (int)p->at[REMEDY];
+    const double scale = p->at[SCALE];
+    struct lab_scene scene = {.n = (int64_t)p->at[N],
+                              .wanted = 2,
+                              .heads = 1,
+                              .sigma2 = p->at[SIGMA2],
+                              .alpha = p->at[ALPHA],
+                              .tau = 1,
+                              .noisy = (enum lab_noisy)p->at[NOISY],
+                              .unit_keys = remedy == QK_NORM,
+                              .softcap = remedy == SOFTCAP ? p->at[CAP] : 0,
+                              .query = {{scale, scale}}};
 
-/* The queries of a remedy; returns the number of heads. */
-static int make_queries(const struct setting *s, attend_theory_query query[2])
-{
-    if (s->remedy == TWO_HEADS) {
-        query[0] = (attend_theory_query){.a = s->C};
-        query[1] = (attend_theory_query){.b = s->C};
-        return 2;
+    if (remedy == TWO_HEADS) {
+        scene.heads = 2;
+        scene.query[0][1] = 0;
+        scene.query[1][1] = scale;
+    } else if (remedy == SUPPRESSION) {
+        const attend_theory_query query = attend_theory_suppression_query(scale);
+        lab_scene_set_queries(&scene, &query, 1);
     }
-    query[0] = s->remedy == SUPPRESSION ? attend_theory_suppression_query(s->C)
-                                        : (attend_theory_query){.a = s->C, .b = s->C};
-    return 1;
+    return scene;
 }
 
 /* ---- theory -------------------------------------------------------------- */
 
-static attend_theory_scene scene_of(const struct setting *s)
-{
-    attend_theory_scene scene = attend_theory_scene_exercise(s->n, 0, 0);
-
-    scene.alpha = s->alpha;
-    scene.softcap = s->remedy == CAP ? s->cap : 0;
-    for (int x = 0; x < s->noisy; x++)
-        scene.sigma2[x] = s->sigma2;
-    return scene;
-}
-
-static attend_theory_output theory_of(const struct setting *s)
-{
-    const attend_theory_scene scene = scene_of(s);
-    attend_theory_query query[2];
-    const int heads = make_queries(s, query);
-
-    return s->remedy == QK_NORM ? attend_theory_unit_keys(&scene, query[0])
-                                : attend_theory_heads(&scene, query, heads);
-}
-
 /* The class of one kind of key in one head, alpha = 0; key a points backwards. */
-static struct attendi_theory_score_kind lost_class(const struct setting *s,
-                                                   const attend_theory_scene *scene,
+static struct attendi_theory_score_kind lost_class(const attend_theory_scene *law,
                                                    double coefficient, int kind)
 {
-    const double count = kind == ATTEND_THEORY_REST ? s->n - 2 : 1;
+    const double count = kind == ATTEND_THEORY_REST ? law->n - 2 : 1;
     struct attendi_theory_score_kind class = attendi_theory_plain_kind(
-        count, coefficient, fabs(coefficient) * sqrt(scene->sigma2[kind]));
+        count, coefficient, fabs(coefficient) * sqrt(law->sigma2[kind]));
 
-    class.softcap = scene->softcap;
+    class.softcap = law->softcap;
     if (kind == ATTEND_THEORY_A && coefficient > 0)
         class.hi = 0;
     if (kind == ATTEND_THEORY_A && coefficient < 0)
@@ -104,125 +90,79 @@ static struct attendi_theory_score_kind lost_class(const struct setting *s,
  * E coefficient of v_b and of all other values given <k_a, mu_a> < 0, alpha = 0.  Keys of
  * unit norm with noisy others would be mixtures of signs: not computed.
  */
-static void lost_theory(const struct setting *s, double *b, double *others)
+static void lost_theory(const struct lab_scene *scene, double *b, double *others)
 {
-    const attend_theory_scene scene = scene_of(s);
-    attend_theory_query query[2];
-    const int heads = make_queries(s, query);
+    const attend_theory_scene law = lab_scene_law(scene, 0);
+    const int heads = scene->heads;
 
     *b = *others = 0;
     for (int h = 0; h < heads; h++) {
+        const attend_theory_query query = lab_scene_query(scene, h);
         double mean[3], square[3];
         struct attendi_theory_score_kind classes[3] = {
-            lost_class(s, &scene, query[h].a, ATTEND_THEORY_A),
-            lost_class(s, &scene, query[h].b, ATTEND_THEORY_B),
-            lost_class(s, &scene, query[h].rest, ATTEND_THEORY_REST)};
-        if (s->remedy == QK_NORM && s->noisy == LAB_NOISY_A)
-            classes[0] = attendi_theory_plain_kind(1, -s->C, 0);
-        else if (s->remedy == QK_NORM)
+            lost_class(&law, query.a, ATTEND_THEORY_A),
+            lost_class(&law, query.b, ATTEND_THEORY_B),
+            lost_class(&law, query.rest, ATTEND_THEORY_REST)};
+        if (scene->unit_keys && scene->noisy == LAB_NOISY_A)
+            classes[0] = attendi_theory_plain_kind(1, -query.a, 0);
+        else if (scene->unit_keys)
             classes[0].keys = NAN;
-        if (s->alpha > 0 || attendi_theory_score_moments(classes, 3, mean, square))
+        if (law.alpha > 0 || attendi_theory_score_moments(classes, 3, mean, square))
             mean[1] = mean[2] = NAN;
         *b += mean[1] / heads;
-        *others += (s->n - 2) * mean[2] / heads;
+        *others += (law.n - 2) * mean[2] / heads;
     }
+}
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
+{
+    const attend_theory_output output = lab_scene_theory(scene, 0);
+
+    (void)p;
+    theory[VAR_A] = output.variance[ATTEND_THEORY_A];
+    theory[BIAS_A] = output.mean[ATTEND_THEORY_A] - 0.5;
+    theory[BIAS_B] = output.mean[ATTEND_THEORY_B] - 0.5;
+    theory[MSE] = output.mse;
+    lost_theory(scene, &theory[FALLBACK_B], &theory[FALLBACK_OTHERS]);
 }
 
 /* ---- measurement --------------------------------------------------------- */
 
-enum { COEFF_A, COEFF_B, MSE, LOST_B, LOST_OTHERS, VALUES };
-
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
+    const struct lab_setting *const p = arg;
     const double a = outcome->coefficient[0], b = outcome->coefficient[1];
-    const int heads = *(const int *)arg, is_lost = outcome->gamma[0] < 0;
+    const int heads = p->at[REMEDY] == TWO_HEADS ? 2 : 1;
+    const int is_lost = outcome->gamma[0] < 0;
     double others = 0;
 
     for (int h = 0; h < heads; h++)
         others += outcome->others[h] / heads;
     values[COEFF_A] = a;
     values[COEFF_B] = b;
-    values[MSE] = lab_pair_error(a, b, outcome->others_squared);
+    values[ERROR] = lab_pair_error(a, b, outcome->others_squared);
     values[LOST_B] = is_lost ? b : NAN;
     values[LOST_OTHERS] = is_lost ? others : NAN;
 }
 
-static int measure(struct lab_run *run, const struct setting *s, uint64_t stream,
-                   int64_t trials, struct lab_moments m[VALUES])
+/* A bias is how far a coefficient is from 1/2 on the mean. */
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
-    attend_theory_query query[2];
-    struct lab_scene scene = {.n = (int64_t)s->n,
-                              .wanted = 2,
-                              .heads = make_queries(s, query),
-                              .sigma2 = s->sigma2,
-                              .alpha = s->alpha,
-                              .tau = 1,
-                              .noisy = (enum lab_noisy)s->noisy,
-                              .unit_keys = s->remedy == QK_NORM,
-                              .softcap = s->remedy == CAP ? s->cap : 0};
+    struct lab_found *const found = sample->found;
 
-    lab_scene_set_queries(&scene, query, scene.heads);
-    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &scene.heads,
-                             VALUES, m, NULL);
-}
-
-/* Spreads below this are rounding, not chance: such a number counts as sure. */
-#define ROUNDING 1e-12
-
-static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
-                 double theory, struct lab_estimate measured)
-{
-    if (!(measured.se > ROUNDING) && !measured.rare)
-        measured.se = 0;
-    lab_emit_at(run, quantity,
-                LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
-                            LAB_IS_TEXT("remedy", remedy_names[s->remedy]),
-                            LAB_IS_TEXT("noisy", noise_names[s->noisy])),
-                lab_exact(theory, measured));
-}
-
-struct found {
-    double theory;
-    struct lab_estimate measured;
-};
-
-/* How far a coefficient is from 1/2 on the mean. */
-static struct lab_estimate bias_of(const struct lab_moments *coefficient)
-{
-    struct lab_estimate bias = lab_estimate_mean_within(coefficient, 0, 1);
-
-    bias.value -= 0.5;
-    bias.low -= 0.5;
-    bias.high -= 0.5;
-    return bias;
-}
-
-/* All rows of a setting; what a figure shows of it: the mse and Var coefficient_a. */
-static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
-                int64_t trials, struct found *mse, struct found *variance)
-{
-    const attend_theory_output theory = theory_of(s);
-    struct lab_moments m[VALUES];
-
-    if (measure(run, s, stream, trials, m))
-        return -1;
-    *mse =
-        (struct found){theory.mse, lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX)};
-    *variance = (struct found){theory.variance[ATTEND_THEORY_A],
-                               lab_estimate_variance_within(&m[COEFF_A], 0, 1)};
-    emit(run, s, "var_a", variance->theory, variance->measured);
-    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, bias_of(&m[COEFF_A]));
-    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, bias_of(&m[COEFF_B]));
-    emit(run, s, "mse", mse->theory, mse->measured);
-    if (s->noisy != LAB_NOISY_NONE) {
-        double lost_b, lost_others;
-        lost_theory(s, &lost_b, &lost_others);
-        emit(run, s, "fallback_b", lost_b, lab_estimate_mean_within(&m[LOST_B], 0, 1));
-        emit(run, s, "fallback_others", lost_others,
-             lab_estimate_mean_within(&m[LOST_OTHERS], 0, 1));
+    for (int row = BIAS_A; row <= BIAS_B; row++) {
+        found[row].measured -= 0.5;
+        found[row].low -= 0.5;
+        found[row].high -= 0.5;
     }
-    return 0;
+    found[FALLBACK_B].is_absent = found[FALLBACK_OTHERS].is_absent =
+        p->at[NOISY] == LAB_NOISY_NONE;
 }
+
+static const struct lab_model model = {
+    LAB_ROWS(rows),     .theory = theory_of, .values = VALUES, .scene = scene_of,
+    .observe = observe, .finish = finish,    .rounding = 1e-12};
 
 /* ---- sweeps -------------------------------------------------------------- */
 
@@ -235,89 +175,80 @@ static const char *const model_names[MODELS] = {"noise of a", "noise of all",
 
 static int compare(struct lab_run *run)
 {
-    const double given = lab_real(run, "alpha");
+    const struct lab_setting own = lab_own(run);
+    const double alpha = own.at[ALPHA] > 0 ? own.at[ALPHA] : MODEL_ALPHA;
     struct lab_figure *const figure =
-        lab_plot(run, "Error of each remedy under three kinds of noise", "remedy",
-                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y, "%s", "");
-    struct found mse, variance;
+        lab_plot(run, "remedies", "Error of each remedy under three kinds of noise",
+                 "remedy", "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y, "%s", "");
     char text[400];
     int used = snprintf(text, sizeof text, "C = %g, n = %g. Dashes: theory.",
-                        lab_real(run, "C"), lab_real(run, "n"));
+                        own.at[SCALE], own.at[N]);
 
     lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
-    for (int model = 0; model < MODELS; model++) {
-        struct found found[REMEDIES];
+    for (int m = 0; m < MODELS; m++) {
+        struct lab_sample sample[REMEDIES];
+        struct lab_setting p = own;
+        p.at[NOISY] = model_noisy[m];
+        if (model_noisy[m] == LAB_NOISY_NONE)
+            p.at[ALPHA] = alpha;
         for (int remedy = 0; remedy < REMEDIES; remedy++) {
-            struct setting s = setting_of(run);
             if (lab_stopped(&run->session))
                 return 0;
-            s.remedy = (enum remedy)remedy;
-            s.noisy = model_noisy[model];
-            if (s.noisy == LAB_NOISY_NONE && !(given > 0))
-                s.alpha = MODEL_ALPHA;
-            if (rows(run, &s, 10 + (uint64_t)(model * REMEDIES + remedy),
-                     run->trials / 10 + 100, &mse, &variance))
+            p.at[REMEDY] = remedy;
+            sample[remedy].histogram = NULL;
+            if (lab_rows_at(run, &model, &p, 10 + (uint64_t)(m * REMEDIES + remedy),
+                            run->trials / 10 + 100, &sample[remedy]))
                 return -1;
-            found[remedy] = mse;
         }
-        const struct lab_curve curve = lab_curve_add(figure, "%s", model_names[model]);
-        for (int remedy = 0; remedy < REMEDIES; remedy++)
-            lab_series_point(curve.theory, remedy, found[remedy].theory, 0);
+        const struct lab_curve curve = lab_curve_add(figure, "%s", model_names[m]);
         int best = 0, worst = 0;
         for (int remedy = 0; remedy < REMEDIES; remedy++) {
-            const double value = found[remedy].measured.value;
-            lab_series_estimate(curve.measured, remedy, found[remedy].measured);
-            best = value < found[best].measured.value ? remedy : best;
-            worst = value > found[worst].measured.value ? remedy : worst;
+            const struct lab_found *const mse = &sample[remedy].found[MSE];
+            lab_series_point(curve.theory, remedy, mse->theory, 0);
+            lab_series_point(curve.measured, remedy, mse->measured, mse->se);
+            best = mse->measured < sample[best].found[MSE].measured ? remedy : best;
+            worst = mse->measured > sample[worst].found[MSE].measured ? remedy : worst;
         }
         used +=
             snprintf(text + used, sizeof text - (size_t)used,
-                     "  %s: least with %s (%.2g), most with %s (%.2g).",
-                     model_names[model], remedy_names[best], found[best].measured.value,
-                     remedy_names[worst], found[worst].measured.value);
+                     "  %s: least with %s (%.2g), most with %s (%.2g).", model_names[m],
+                     remedy_names[best], sample[best].found[MSE].measured,
+                     remedy_names[worst], sample[worst].found[MSE].measured);
     }
-    lab_figure_describe(figure, LAB_LOG_Y, "%s  Isotropic: alpha = %g.", text,
-                        given > 0 ? given : MODEL_ALPHA);
+    lab_figure_describe(figure, LAB_LOG_Y, "%s  Isotropic: alpha = %g.", text, alpha);
     return 0;
 }
 
-/* The x-th of 41 values of alpha, or of C. */
-static double swept(int by_alpha, int x)
+/* Var coefficient_a over C or alpha, for every remedy. */
+static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
+                  struct lab_line line)
 {
-    return pow(10, by_alpha ? -6 + x / 10.0 : x / 20.0);
-}
+    struct lab_setting p = lab_own(run);
+    double steps[5];
 
-/* Var coefficient_a over C or alpha, for every remedy; every tenth value is measured. */
-static int curves(struct lab_run *run, struct lab_figure *figure, int by_alpha)
-{
-    struct found mse, variance;
-
+    for (int x = 0; x < 5; x++)
+        steps[x] = flag == ALPHA ? pow(10, x - 6) : pow(10, 0.5 * x);
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
-        struct setting s = setting_of(run);
-        double *const at = by_alpha ? &s.alpha : &s.C;
-        const struct lab_curve curve = lab_curve_add(figure, "%s", remedy_names[remedy]);
-        s.remedy = (enum remedy)remedy;
-        for (int x = 0; x <= 40 && curve.theory; x++) {
-            *at = swept(by_alpha, x);
-            lab_series_point(curve.theory, *at, theory_of(&s).variance[ATTEND_THEORY_A],
-                             0);
-        }
-        for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
-            const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
-            *at = swept(by_alpha, 10 * x);
-            if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))
-                return -1;
-            lab_series_estimate(curve.measured, *at, variance.measured);
-        }
+        const struct lab_sweep sweep = {
+            .flag = flag,
+            .line = line,
+            LAB_STEPS_OF(steps),
+            .stream = 100 + (uint64_t)(50 * (flag == ALPHA) + 5 * remedy),
+            .trials = run->trials / 20 + 100};
+        const struct lab_plotted drawn = {
+            VAR_A, lab_curve_add(figure, "%s", remedy_names[remedy])};
+        p.at[REMEDY] = remedy;
+        if (lab_sweep(run, &model, &sweep, p, &drawn, 1))
+            return -1;
     }
     return 0;
 }
 
 static int sweep_scale(struct lab_run *run)
 {
-    const double sigma2 = lab_real(run, "sigma2"), alpha = lab_real(run, "alpha");
-    const double flips = attend_theory_normal_cdf(-1 / sqrt(sigma2));
-    const int has_limit = alpha <= 0 && lab_choice(run, "noisy") == LAB_NOISY_A;
+    const struct lab_setting p = lab_own(run);
+    const double flips = attend_theory_normal_cdf(-1 / sqrt(p.at[SIGMA2]));
+    const int has_limit = p.at[ALPHA] <= 0 && p.at[NOISY] == LAB_NOISY_A;
     char end[160] = "";
 
     if (has_limit)
@@ -327,38 +258,39 @@ static int sweep_scale(struct lab_run *run)
             "chance that k_a points forwards.",
             flips * (1 - flips) / 4);
     struct lab_figure *const figure =
-        lab_plot(run, "Remedies as the scale grows", "C (query scale)",
+        lab_plot(run, "scale", "Remedies as the scale grows", "C (query scale)",
                  "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
-                 "sigma2 = %g, alpha = %g, noisy: %s.%s", sigma2, alpha,
+                 "sigma2 = %g, alpha = %g, noisy: %s.%s", p.at[SIGMA2], p.at[ALPHA],
                  lab_text(run, "noisy"), end);
 
-    return curves(run, figure, 0);
+    return curves(run, figure, SCALE, (struct lab_line){0, 2, 40, LAB_BY_POWERS, 0, 0});
 }
 
 static int sweep_alpha(struct lab_run *run)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "Remedies as isotropic noise grows", "alpha (isotropic noise)",
+        run, "alpha", "Remedies as isotropic noise grows", "alpha (isotropic noise)",
         "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
         "C = %g, n = %g. The suppression query does not see the magnitude of k_a, but "
         "its scores vary by alpha C^2 (n - 2), those of the plain query by 2 alpha C^2; "
         "normalised keys have no formula above alpha = 0.",
         lab_real(run, "C"), lab_real(run, "n"));
 
-    return curves(run, figure, 1);
+    return curves(run, figure, ALPHA, (struct lab_line){-6, -2, 40, LAB_BY_POWERS, 0, 0});
 }
 
 /* Every remedy at the run's parameters, by theory where there is one. */
-static void conclude(struct lab_run *run, const struct setting *given,
-                     const struct found *variance)
+static void conclude(struct lab_run *run, double variance)
 {
+    const struct lab_setting own = lab_own(run);
+    struct lab_setting p = own;
     char text[200] = "";
     int used = 0;
 
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
-        struct setting s = *given;
-        s.remedy = (enum remedy)remedy;
-        const double theory = theory_of(&s).variance[ATTEND_THEORY_A];
+        p.at[REMEDY] = remedy;
+        const struct lab_scene scene = scene_of(&p);
+        const double theory = lab_scene_theory(&scene, 0).variance[ATTEND_THEORY_A];
         if (isfinite(theory))
             used += snprintf(text + used, sizeof text - (size_t)used, "%s %s %.3g",
                              used ? "," : "  By theory:", remedy_names[remedy], theory);
@@ -366,19 +298,18 @@ static void conclude(struct lab_run *run, const struct setting *given,
     lab_conclude(run,
                  "n = %g, C = %g, noisy: %s, remedy %s: the variance of the coefficient "
                  "of v_a is %.3g.%s%s",
-                 given->n, given->C, noise_names[given->noisy],
-                 remedy_names[given->remedy], variance->measured.value, text,
-                 used ? "." : "");
+                 own.at[N], own.at[SCALE], lab_text(run, "noisy"),
+                 lab_text(run, "remedy"), variance, text, used ? "." : "");
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct setting s = setting_of(run);
-    struct found mse, variance;
+    const struct lab_setting p = lab_own(run);
+    struct lab_sample sample = {.histogram = NULL};
 
-    if (rows(run, &s, 1, run->trials, &mse, &variance))
+    if (lab_rows_at(run, &model, &p, 1, run->trials, &sample))
         return -1;
-    conclude(run, &s, &variance);
+    conclude(run, sample.found[VAR_A].measured);
     return 0;
 }
 

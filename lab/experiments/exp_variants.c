@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Variants of attention: Synthesizer, bottleneck of m latents, sigmoid weights. */
-#include "lab/experiments/experiment.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
 
 enum { NOISE_STREAM = 16 };
 
@@ -13,32 +12,20 @@ static const struct lab_flag flags[] = {
                   "magnitude noise of key a, for the weights of a and b"),
 };
 
-static struct lab_variant variant_of(const struct lab_run *run)
-{
-    return (struct lab_variant){.n = lab_integer(run, "n"),
-                                .m = lab_integer(run, "m"),
-                                .beta = lab_real(run, "beta"),
-                                .sigma2 = lab_real(run, "sigma2"),
-                                .seed = run->session.seed,
-                                .stream = NOISE_STREAM};
-}
-
 static int perform(struct lab_run *run)
 {
-    const struct lab_variant variant = variant_of(run);
+    const double n = lab_real(run, "n"), m = lab_real(run, "m");
 
-    if (variant.m > variant.n)
-        return lab_misuse(&run->session, "--m %lld: at most n = %lld latents are allowed",
-                          (long long)variant.m, (long long)variant.n);
-    return lab_synthesizer_rows(run, &variant) || lab_bottleneck_rows(run, &variant) ||
-           lab_sigmoid_rows(run, &variant);
+    if (m > n)
+        return lab_misuse(&run->session, "--m %.0f: at most n = %.0f latents are allowed",
+                          m, n);
+    return lab_synthesizer_rows(run) || lab_bottleneck_rows(run) ||
+           lab_sigmoid_rows(run, NOISE_STREAM);
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_variant variant = variant_of(run);
-
-    return lab_bottleneck_sweep(run, &variant) || lab_sigmoid_sweep(run, &variant);
+    return lab_bottleneck_sweep(run) || lab_sigmoid_sweep(run, NOISE_STREAM + 1);
 }
 
 const struct lab_experiment lab_experiment_variants = {

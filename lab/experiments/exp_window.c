@@ -4,9 +4,8 @@
  * the other keys out and small enough not to amplify the noise of the pair (T7, T8).
  */
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/setups/pair.h"
-#include "lab/setups/scene.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,40 +19,51 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
 };
 
-enum { MEAN_W, MEAN_LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, MSE, VALUES };
+enum { N, C, ALPHA, SIGMA2, EPS, TAU }; /* flags */
+/* Values of a trial. */
+enum { WEIGHT, LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, ERROR, VALUES };
 
-static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double C,
-                                   double alpha)
+static const struct lab_observable rows[] = {
+    {"mean_w", WEIGHT, LAB_MEAN_WITHIN, 1},
+    {"var_w", WEIGHT, LAB_VARIANCE_WITHIN, 1},
+    {"mean_leak", LEAK, LAB_MEAN_WITHIN, 1},
+    {"mse", ERROR, LAB_SQUARE, LAB_PAIR_ERROR_MAX},
+    {"var_share", SHARE, LAB_VARIANCE_WITHIN, 1},
+    {"abs_dev_share", SHARE_DEV, LAB_DISTANCE, 0.5},
+    {"p_share_outside_10_90", SHARE_OUTSIDE, LAB_PROBABILITY, 1},
+    {"var_score_gap", GAP, LAB_VARIANCE, 0},
+};
+enum { MEAN_W, VAR_W, MEAN_LEAK, MSE, VAR_SHARE, ABS_DEV_SHARE, P_OUTSIDE, VAR_GAP };
+
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    struct lab_scene scene = {.n = n,
+    const attend_theory_output head = lab_scene_theory(scene, 0);
+    /* Of p_a / (p_a + p_b). */
+    const attend_theory_law law =
+        attend_theory_law_pair(p->at[TAU] * p->at[C], p->at[SIGMA2], p->at[ALPHA]);
+
+    theory[MEAN_W] = head.mean[ATTEND_THEORY_A];
+    theory[VAR_W] = head.variance[ATTEND_THEORY_A];
+    theory[MEAN_LEAK] = (p->at[N] - 2) * head.mean[ATTEND_THEORY_REST];
+    theory[MSE] = head.mse;
+    theory[VAR_SHARE] = attend_theory_weight_variance(law);
+    theory[ABS_DEV_SHARE] = attend_theory_weight_abs_deviation(law);
+    theory[P_OUTSIDE] = attend_theory_weight_outside(law, 0.1);
+    theory[VAR_GAP] = law.sd * law.sd;
+}
+
+static struct lab_scene scene_of(const struct lab_setting *p)
+{
+    return (struct lab_scene){.n = (int64_t)p->at[N],
                               .wanted = 2,
                               .heads = 1,
-                              .sigma2 = lab_real(run, "sigma2"),
-                              .alpha = alpha,
-                              .tau = lab_real(run, "tau"),
+                              .sigma2 = p->at[SIGMA2],
+                              .alpha = p->at[ALPHA],
+                              .tau = p->at[TAU],
                               .noisy = LAB_NOISY_A,
+                              .query = {{p->at[C], p->at[C]}},
                               .scores = 1};
-
-    scene.query[0][0] = scene.query[0][1] = C;
-    return scene;
-}
-
-static attend_theory_output theory_of(const struct lab_scene *scene)
-{
-    const attend_theory_scene theory = {.n = (double)scene->n,
-                                        .tau = scene->tau,
-                                        .alpha = scene->alpha,
-                                        .sigma2 = {scene->sigma2, 0, 0}};
-
-    return attend_theory_head(
-        &theory, (attend_theory_query){scene->query[0][0], scene->query[0][1], 0});
-}
-
-/* The law of p_a / (p_a + p_b). */
-static attend_theory_law pair_law(const struct lab_scene *scene)
-{
-    return attend_theory_law_pair(scene->tau * scene->query[0][0], scene->sigma2,
-                                  scene->alpha);
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
@@ -63,104 +73,92 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     const double share = attend_theory_logistic(gap);
 
     (void)arg;
-    values[MEAN_W] = outcome->weight[0][0];
-    values[MEAN_LEAK] = outcome->others[0];
+    values[WEIGHT] = outcome->weight[0][0];
+    values[LEAK] = outcome->others[0];
     values[SHARE] = share;
     values[SHARE_DEV] = fabs(share - 0.5);
     values[SHARE_OUTSIDE] = share < 0.1 || share > 0.9;
     values[GAP] = gap;
-    values[MSE] = lab_pair_error(outcome->coefficient[0], outcome->coefficient[1],
-                                 outcome->others_squared);
+    values[ERROR] = lab_pair_error(outcome->coefficient[0], outcome->coefficient[1],
+                                   outcome->others_squared);
+}
+
+/* The scores, of whose size the gap is a difference, are of size 1. */
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
+{
+    struct lab_moments gap = sample->moments[GAP];
+
+    (void)p;
+    gap.size = 1;
+    sample->found[VAR_GAP] =
+        lab_exact(sample->found[VAR_GAP].theory, lab_estimate_variance(&gap));
+}
+
+static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
+                                       .values = VALUES,   .scene = scene_of,
+                                       .observe = observe, .finish = finish};
+
+/* The least C without noise at which eps leaks among n keys; 0: nothing leaks. */
+static double least_scale(const struct lab_setting *p)
+{
+    return p->at[N] > 2
+               ? attend_theory_window_scale_min(p->at[N], p->at[EPS]) / p->at[TAU]
+               : 0;
+}
+
+/* The C at which the noise of the score difference is 1. */
+static double scale_of_noise(const struct lab_setting *p)
+{
+    return 1 / (p->at[TAU] * sqrt(4 * p->at[ALPHA] + p->at[SIGMA2]));
 }
 
 /* Both ends of the window at the run's parameters, and what was seen. */
-static void conclude(struct lab_run *run, const struct lab_moments *w,
-                     const struct lab_moments *leak)
+static void conclude(struct lab_run *run, const struct lab_setting *p,
+                     const struct lab_moments *moments)
 {
-    const double n = lab_real(run, "n"), eps = lab_real(run, "eps");
-    const double tau = lab_real(run, "tau");
-    const double noise = 4 * lab_real(run, "alpha") + lab_real(run, "sigma2");
     char lower[120] = "Of two keys nothing leaks at any C", upper[120];
 
-    if (w->count == 0)
+    if (moments[WEIGHT].count == 0)
         return;
-    if (n > 2)
+    if (p->at[N] > 2)
         snprintf(lower, sizeof lower, "Without noise at most %g leaks from C = %.3g on",
-                 eps, attend_theory_window_scale_min(n, eps) / tau);
-    if (noise > 0)
+                 p->at[EPS], least_scale(p));
+    if (p->at[ALPHA] + p->at[SIGMA2] > 0)
         snprintf(upper, sizeof upper,
                  "and the noise of the score difference is small while C << %.3g",
-                 1 / (tau * sqrt(noise)));
+                 scale_of_noise(p));
     else
         snprintf(upper, sizeof upper, "and nothing is noisy, however large C");
     lab_conclude(run,
                  "%s, %s.  At C = %g the mean leak is %.3g, and Var w = %.3g, that of a "
                  "fair coin 0.25.",
-                 lower, upper, lab_real(run, "C"), leak->mean, lab_moments_variance(w));
-}
-
-static int headline(struct lab_run *run, const struct lab_scene *scene)
-{
-    const attend_theory_output theory = theory_of(scene);
-    const attend_theory_law law = pair_law(scene);
-    struct lab_moments m[VALUES];
-
-    if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
-                          NULL))
-        return -1;
-    m[GAP].size = 1; /* of two scores, in units of which rounding is told */
-    lab_emit_estimate(run, "mean_w", theory.mean[ATTEND_THEORY_A],
-                      lab_estimate_mean_within(&m[MEAN_W], 0, 1));
-    lab_emit_estimate(run, "var_w", theory.variance[ATTEND_THEORY_A],
-                      lab_estimate_variance_within(&m[MEAN_W], 0, 1));
-    lab_emit_estimate(run, "mean_leak",
-                      (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
-                      lab_estimate_mean_within(&m[MEAN_LEAK], 0, 1));
-    lab_emit_estimate(run, "mse", theory.mse,
-                      lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX));
-    lab_emit_estimate(run, "var_share", attend_theory_weight_variance(law),
-                      lab_estimate_variance_within(&m[SHARE], 0, 1));
-    lab_emit_estimate(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
-                      lab_estimate_distance(&m[SHARE_DEV], 0.5));
-    lab_emit_estimate(run, "p_share_outside_10_90",
-                      attend_theory_weight_outside(law, 0.1),
-                      lab_estimate_probability(&m[SHARE_OUTSIDE]));
-    lab_emit_estimate(run, "var_score_gap", law.sd * law.sd,
-                      lab_estimate_variance(&m[GAP]));
-    conclude(run, &m[MEAN_W], &m[MEAN_LEAK]);
-    return 0;
+                 lower, upper, p->at[C], moments[LEAK].mean,
+                 lab_moments_variance(&moments[WEIGHT]));
 }
 
 /* The two ends of the window: the leak at the lower, the variance at the upper one. */
 static int window_ends(struct lab_run *run)
 {
-    const int64_t n = lab_integer(run, "n");
-    const double eps = lab_real(run, "eps"), alpha = lab_real(run, "alpha");
-    const double tau = lab_real(run, "tau");
-    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
-    struct lab_moments m[VALUES];
+    struct lab_setting p = lab_own(run);
+    const double alpha = p.at[ALPHA], least = least_scale(&p);
+    struct lab_sample sample = {.histogram = NULL};
 
-    if (least > 0) {
-        struct lab_scene scene = make_scene(run, n, least, 0);
-        scene.sigma2 = 0;
-        if (lab_scene_measure(&run->session, &scene, 1, 1, observe, NULL, VALUES, m,
-                              NULL))
-            return -1;
-        lab_emit_at(
-            run, "leak_at_lower_end",
-            LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
-            lab_sure(eps, m[MEAN_LEAK].mean));
-    }
     if (alpha > 0) {
-        const double most = attend_theory_window_scale_limit(alpha) / tau;
-        const struct lab_scene scene = make_scene(run, n, most, alpha);
-        if (lab_scene_measure(&run->session, &scene, 2, run->trials / 4 + 1, observe,
-                              NULL, VALUES, m, NULL))
+        p.at[C] = attend_theory_window_scale_limit(alpha) / p.at[TAU];
+        if (lab_measure_at(run, &model, &p, 2, run->trials / 4 + 1, &sample))
             return -1;
-        lab_emit_at(run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
-                    lab_exact(attend_theory_weight_variance(pair_law(&scene)),
-                              lab_estimate_variance_within(&m[SHARE], 0, 1)));
     }
+    const struct lab_setting upper = p;
+    const struct lab_found share = sample.found[VAR_SHARE];
+    p.at[C] = least;
+    p.at[ALPHA] = p.at[SIGMA2] = 0;
+    if (least > 0 && lab_measure_at(run, &model, &p, 1, 1, &sample))
+        return -1;
+    if (least > 0)
+        lab_emit(run, "leak_at_lower_end", &p,
+                 lab_sure(p.at[EPS], sample.found[MEAN_LEAK].measured));
+    if (alpha > 0)
+        lab_emit(run, "var_share_at_upper_end", &upper, share);
     return 0;
 }
 
@@ -172,78 +170,68 @@ enum { ALPHAS = 10, SCALES = 10 };
 static double alpha_at(int column) { return pow(10, -6 + column / 1.5); }
 static double scale_at(int row) { return pow(10, row / 4.5); }
 
-/* Keys of the map: every entry of every key is drawn, so they must be few. */
-static int64_t map_keys(const struct lab_run *run)
+/* The run's setting with few keys: every entry of every key of the map is drawn. */
+static struct lab_setting map_setting(const struct lab_run *run)
 {
-    const int64_t n = lab_integer(run, "n");
+    struct lab_setting p = lab_own(run);
 
-    return n < 16 ? n : 16;
+    p.at[N] = fmin(p.at[N], 16);
+    return p;
 }
 
 static int measure_map(struct lab_run *run, struct lab_estimate *variance)
 {
-    const int64_t n = map_keys(run);
+    struct lab_setting p = map_setting(run);
     const int64_t trials = run->trials / 50 + 50;
-    struct lab_moments m[VALUES];
+    struct lab_sample sample = {.histogram = NULL};
+    const struct lab_found *const found = &sample.found[VAR_W];
 
     for (int cell = 0; cell < ALPHAS * SCALES && !lab_stopped(&run->session); cell++) {
-        const double alpha = alpha_at(cell % ALPHAS), C = scale_at(cell / ALPHAS);
-        const struct lab_scene scene = make_scene(run, n, C, alpha);
-        if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
-                              NULL, VALUES, m, NULL))
+        p.at[ALPHA] = alpha_at(cell % ALPHAS);
+        p.at[C] = scale_at(cell / ALPHAS);
+        if (lab_measure_at(run, &model, &p, 3 + (uint64_t)cell, trials, &sample))
             return -1;
-        variance[cell] = lab_estimate_variance_within(&m[MEAN_W], 0, 1);
-        lab_emit_at(
-            run, "var_w",
-            LAB_CHANGES(LAB_IS("n", n), LAB_IS("C", C), LAB_IS("alpha", alpha)),
-            lab_exact(theory_of(&scene).variance[ATTEND_THEORY_A], variance[cell]));
+        variance[cell] = (struct lab_estimate){found->measured, .se = found->se};
+        lab_emit(run, "var_w", &p, *found);
     }
     return 0;
 }
 
-/* C at which the noise of the score difference is 1. */
-static double scale_of_noise(const struct lab_run *run, double alpha)
-{
-    return 1 / (lab_real(run, "tau") * sqrt(4 * alpha + lab_real(run, "sigma2")));
-}
-
-static void describe_map(const struct lab_run *run, struct lab_figure *figure,
+static void describe_map(const struct lab_setting *p, struct lab_figure *figure,
                          double least)
 {
-    const double sigma2 = lab_real(run, "sigma2"), tau = lab_real(run, "tau");
-    const double most = (1 / (least * least * tau * tau) - sigma2) / 4;
+    const double tau = p->at[TAU];
+    const double most = (1 / (least * least * tau * tau) - p->at[SIGMA2]) / 4;
     char lower[160] = "Nothing leaks.", upper[160] = "";
 
     if (least > 0)
         snprintf(lower, sizeof lower,
-                 "Without noise the leak is at most %g from C = %.3g on.",
-                 lab_real(run, "eps"), least);
+                 "Without noise the leak is at most %g from C = %.3g on.", p->at[EPS],
+                 least);
     if (least > 0 && most > 0)
         snprintf(upper, sizeof upper, "  For alpha above %.2g no C is both.", most);
     else if (least > 0)
         snprintf(upper, sizeof upper, "  At this sigma2 no C is both, at any alpha.");
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "n = %lld, sigma2 = %g. %s  Usable is what lies well below the line "
+        "n = %.0f, sigma2 = %g. %s  Usable is what lies well below the line "
         "of noise, where that of the score difference is 1.%s",
-        (long long)map_keys(run), sigma2, lower, upper);
+        p->at[N], p->at[SIGMA2], lower, upper);
 }
 
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
 {
-    const double n = (double)map_keys(run);
-    const double least = n > 2 ? attend_theory_window_scale_min(n, lab_real(run, "eps")) /
-                                     lab_real(run, "tau")
-                               : 0;
+    struct lab_setting p = map_setting(run);
+    const double least = least_scale(&p);
     struct lab_figure *const figure =
-        lab_plot(run, "Variance of the weight: where averaging works",
+        lab_plot(run, "map", "Variance of the weight: where averaging works",
                  "alpha (key noise)", "C (query scale)", LAB_LOG_X | LAB_LOG_Y, "%s", "");
     struct lab_heat *const heat =
         lab_heat_set(figure, ALPHAS, SCALES, "Var w, measured (0.25: a coin toss)");
 
     if (!heat)
         return;
-    describe_map(run, figure, least);
+    describe_map(&p, figure, least);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
     for (int y = 0; y < SCALES; y++)
@@ -255,9 +243,10 @@ static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
         lab_series_point(line, alpha_at(x), least, 0);
     line = lab_series_add(figure, LAB_LINE, "noise of the score difference is 1");
     for (int x = 0; x <= 60; x++) {
-        const double alpha = pow(10, -6 + x / 10.0), C = scale_of_noise(run, alpha);
-        if (C >= 1 && C <= 100)
-            lab_series_point(line, alpha, C, 0);
+        p.at[ALPHA] = pow(10, -6 + x / 10.0);
+        const double noise = scale_of_noise(&p);
+        if (noise >= 1 && noise <= 100)
+            lab_series_point(line, p.at[ALPHA], noise, 0);
     }
 }
 
@@ -267,51 +256,53 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static struct lab_figure *plot_curves(struct lab_run *run)
 {
+    const struct lab_setting p = map_setting(run);
     double limit[COLUMNS];
 
     for (int k = 0; k < COLUMNS; k++) {
-        const double wins = lab_pair_wins((double)map_keys(run), alpha_at(columns[k]),
-                                          lab_real(run, "sigma2"));
+        const double wins = lab_pair_wins(p.at[N], alpha_at(columns[k]), p.at[SIGMA2]);
         limit[k] = wins * (1 - wins);
     }
     return lab_plot(
-        run, "At any fixed noise a large C destroys the average", "C (query scale)",
-        "Var w", LAB_LOG_X,
-        "n = %lld. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
+        run, "fixed-noise", "At any fixed noise a large C destroys the average",
+        "C (query scale)", "Var w", LAB_LOG_X,
+        "n = %.0f. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
         "alpha one key takes all the weight, and the variance of that of a tends to "
         "%.3g, "
         "%.3g and %.3g for alpha = %.0e, %.0e and %.0e.",
-        (long long)map_keys(run), limit[0], limit[1], limit[2], alpha_at(columns[0]),
-        alpha_at(columns[1]), alpha_at(columns[2]));
+        p.at[N], limit[0], limit[1], limit[2], alpha_at(columns[0]), alpha_at(columns[1]),
+        alpha_at(columns[2]));
 }
 
-static void draw_curves(struct lab_run *run, const struct lab_estimate *variance)
+/* The measurements are those of the map. */
+static int draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 {
+    const struct lab_sweep over_C = {.flag = C, .line = {0, 2, 24, LAB_BY_POWERS, 0, 0}};
     struct lab_figure *const figure = plot_curves(run);
+    struct lab_setting p = map_setting(run);
 
-    if (!figure)
-        return;
     for (int k = 0; k < COLUMNS; k++) {
-        const double alpha = alpha_at(columns[k]);
-        const struct lab_curve curve = lab_curve_add(figure, "alpha = %.0e", alpha);
-        for (int x = 0; x <= 24; x++) {
-            const double C = pow(10, x / 12.0);
-            const struct lab_scene scene = make_scene(run, map_keys(run), C, alpha);
-            lab_series_point(curve.theory, C, theory_of(&scene).variance[ATTEND_THEORY_A],
-                             0);
-        }
+        p.at[ALPHA] = alpha_at(columns[k]);
+        const struct lab_plotted drawn = {
+            VAR_W, lab_curve_add(figure, "alpha = %.0e", p.at[ALPHA])};
+        if (lab_sweep(run, &model, &over_C, p, &drawn, 1))
+            return -1;
         for (int y = 0; y < SCALES; y++)
-            lab_series_estimate(curve.measured, scale_at(y),
+            lab_series_estimate(drawn.curve.measured, scale_at(y),
                                 variance[y * ALPHAS + columns[k]]);
     }
+    return 0;
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_scene scene = make_scene(run, lab_integer(run, "n"),
-                                              lab_real(run, "C"), lab_real(run, "alpha"));
+    const struct lab_setting p = lab_own(run);
+    struct lab_sample sample = {.histogram = NULL};
 
-    return headline(run, &scene);
+    if (lab_rows_at(run, &model, &p, 0, run->trials, &sample))
+        return -1;
+    conclude(run, &p, sample.moments);
+    return 0;
 }
 
 static int sweep(struct lab_run *run)
@@ -323,8 +314,7 @@ static int sweep(struct lab_run *run)
     if (window_ends(run) || measure_map(run, variance))
         return -1;
     draw_map(run, variance);
-    draw_curves(run, variance);
-    return 0;
+    return draw_curves(run, variance);
 }
 
 const struct lab_experiment lab_experiment_window = {

@@ -25,6 +25,9 @@ int lab_perform(struct lab_run *run)
 {
     const struct lab_experiment *const experiment = run->experiment;
 
+    for (int f = 0; f < experiment->flag_count; f++)
+        if (experiment->flags[f].type == LAB_CHOICE)
+            run->numbers[f] = lab_choice(run, experiment->flags[f].name);
     run->ctx = lab_context(&run->session);
     int failed = !run->ctx || experiment->perform(run);
     if (!failed && run->sweeps && experiment->sweep)
@@ -112,7 +115,16 @@ void lab_set(struct lab_run *run, const char *name, double number)
     run->numbers[flag_index(run, name)] = number;
 }
 
-static struct lab_row own_row(const struct lab_run *run, const char *quantity)
+struct lab_setting lab_own(const struct lab_run *run)
+{
+    struct lab_setting own = {.with = NULL};
+
+    memcpy(own.at, run->numbers, sizeof own.at);
+    return own;
+}
+
+static struct lab_row row_at(const struct lab_run *run, const char *quantity,
+                             const struct lab_setting *at)
 {
     const struct lab_experiment *const experiment = run->experiment;
     struct lab_row row = {.param_count = experiment->flag_count, .quantity = quantity};
@@ -122,20 +134,13 @@ static struct lab_row own_row(const struct lab_run *run, const char *quantity)
         const int is_text = flag->type == LAB_CHOICE || flag->type == LAB_TEXT;
         row.params[f] = (struct lab_param){
             .name = flag->name,
-            .number = is_text ? 0 : run->numbers[f],
-            .text = is_text ? run->texts[f] : NULL,
+            .number = is_text ? 0 : at->at[f],
+            .text = flag->type == LAB_CHOICE ? flag->names[(int)at->at[f]]
+                    : is_text                ? run->texts[f]
+                                             : NULL,
         };
     }
     return row;
-}
-
-static struct lab_param *find_param(struct lab_row *row, const char *name)
-{
-    for (int p = 0; p < row->param_count; p++)
-        if (!strcmp(row->params[p].name, name))
-            return &row->params[p];
-    assert(0 && "a parameter of the row");
-    return &row->params[0];
 }
 
 /* NaN is a number not given. */
@@ -169,15 +174,6 @@ static int is_emitted(struct lab_run *run, const char *quantity)
     return 0;
 }
 
-static void emit(struct lab_run *run, struct lab_row *row)
-{
-    compare(run, row);
-    if (row->is_own && is_emitted(run, row->quantity))
-        return;
-    if (run->row)
-        run->row(run->session.user, row);
-}
-
 struct lab_found lab_exact(double theory, struct lab_estimate measured)
 {
     return (struct lab_found){.theory = theory,
@@ -208,13 +204,11 @@ struct lab_found lab_near(enum lab_kind kind, double theory, struct lab_estimate
     return found;
 }
 
-void lab_emit_at(struct lab_run *run, const char *quantity,
-                 const struct lab_param *changes, struct lab_found found)
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,
+              struct lab_found found)
 {
-    struct lab_row row = own_row(run, quantity);
+    struct lab_row row = row_at(run, quantity, at);
 
-    for (; changes && changes->name; changes++)
-        *find_param(&row, changes->name) = *changes;
     row.theory = found.theory;
     row.measured = found.measured;
     row.se = found.se;
@@ -223,20 +217,20 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
     row.rare = found.rare;
     row.low = found.low;
     row.high = found.high;
-    emit(run, &row);
+    compare(run, &row);
+    if (row.is_own && is_emitted(run, quantity))
+        return;
+    if (run->row)
+        run->row(run->session.user, &row);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se)
 {
-    lab_emit_estimate(run, quantity, theory,
-                      (struct lab_estimate){.value = measured, .se = se});
-}
+    const struct lab_setting own = lab_own(run);
 
-void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
-                       struct lab_estimate estimate)
-{
-    lab_emit_at(run, quantity, NULL, lab_exact(theory, estimate));
+    lab_emit(run, quantity, &own,
+             (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
 void lab_series_estimate(struct lab_series *series, double x,
@@ -254,8 +248,9 @@ void lab_conclude(struct lab_run *run, const char *format, ...)
     va_end(args);
 }
 
-struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *x_label,
-                            const char *y_label, int log_axes, const char *caption, ...)
+struct lab_figure *lab_plot(struct lab_run *run, const char *id, const char *title,
+                            const char *x_label, const char *y_label, int log_axes,
+                            const char *caption, ...)
 {
     struct lab_figure *const figure =
         lab_figure_add(run->figures, title, x_label, y_label);
@@ -266,6 +261,8 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *
     vsnprintf(text, sizeof text, caption, args);
     va_end(args);
     lab_figure_describe(figure, log_axes, "%s", text);
+    if (figure)
+        figure->id = id;
     return figure;
 }
 

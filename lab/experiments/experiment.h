@@ -30,19 +30,20 @@ struct lab_flag {
     enum { LAB_REAL, LAB_INTEGER, LAB_CHOICE, LAB_TEXT } type;
     /* LAB_REAL, LAB_INTEGER; bounds included; a preset of NaN: it follows from others. */
     double preset, min, max;
-    const char *text;    /* LAB_CHOICE, LAB_TEXT: the default */
-    const char *choices; /* LAB_CHOICE: "a|both|all" */
-    const char *help;    /* one line */
+    const char *text;         /* LAB_CHOICE, LAB_TEXT: the default */
+    const char *choices;      /* LAB_CHOICE: "a|both|all" */
+    const char *const *names; /* the same one by one */
+    const char *help;         /* one line */
 };
 
 /* One line a flag. */
 #define LAB_FLAG_REAL(name, preset, min, max, help)                                      \
     {                                                                                    \
-        name, LAB_REAL, preset, min, max, NULL, NULL, help                               \
+        name, LAB_REAL, preset, min, max, NULL, NULL, NULL, help                         \
     }
 #define LAB_FLAG_INTEGER(name, preset, min, max, help)                                   \
     {                                                                                    \
-        name, LAB_INTEGER, preset, min, max, NULL, NULL, help                            \
+        name, LAB_INTEGER, preset, min, max, NULL, NULL, NULL, help                      \
     }
 #define LAB_FLAG_CHOICE(name, preset, choices, help)                                     \
     {                                                                                    \
@@ -50,14 +51,23 @@ struct lab_flag {
     }
 #define LAB_FLAG_TEXT(name, preset, help)                                                \
     {                                                                                    \
-        name, LAB_TEXT, 0, 0, 0, preset, NULL, help                                      \
+        name, LAB_TEXT, 0, 0, 0, preset, NULL, NULL, help                                \
     }
+/* The choices of a LAB_FLAG_CHOICE, in both forms. */
+#define LAB_2(a, b)                                                                      \
+    a "|" b, (const char *const[]) { a, b }
+#define LAB_3(a, b, c)                                                                   \
+    a "|" b "|" c, (const char *const[]) { a, b, c }
+#define LAB_4(a, b, c, d)                                                                \
+    a "|" b "|" c "|" d, (const char *const[]) { a, b, c, d }
+#define LAB_5(a, b, c, d, e)                                                             \
+    a "|" b "|" c "|" d "|" e, (const char *const[]) { a, b, c, d, e }
 /* The fields of an experiment that name a table of them. */
 #define LAB_FLAGS(table) .flags = (table), .flag_count = sizeof(table) / sizeof *(table)
 
 /*
  * A flag's value as a row shows it; `text` is NULL for numbers.  `differs` from the run's
- * value is set by lab_emit_at().
+ * value is set by lab_emit().
  */
 struct lab_param {
     const char *name;
@@ -66,7 +76,18 @@ struct lab_param {
     int differs;
 };
 
-enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64 };
+enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
+
+/*
+ * A setting: values of an experiment's flags, in the order of its table; those of the
+ * run, or of a step of a sweep.  A choice is its index; a text, 0 here, is the run's in
+ * every setting.  Places after those of the flags are the experiment's own: they are 0 in
+ * lab_own() and in no row.
+ */
+struct lab_setting {
+    double at[LAB_PARAMS_MAX];
+    const void *with; /* what else the experiment needs at every setting; NULL: nothing */
+};
 
 struct lab_row {
     struct lab_param params[LAB_PARAMS_MAX];
@@ -81,7 +102,7 @@ struct lab_row {
     double allowed;
     int rare; /* the sample holds few events: judged by [low, high], NaN: not at all */
     double low, high;
-    int is_own; /* no parameter differs from the run's; set by lab_emit_at() */
+    int is_own; /* no parameter differs from the run's; set by lab_emit() */
 };
 
 struct lab_run;
@@ -117,7 +138,8 @@ const char *lab_quantity_meaning(const char *experiment, const char *quantity);
 /* One performance.  Whoever performs fills it and owns what it points to. */
 struct lab_run {
     const struct lab_experiment *experiment;
-    double numbers[LAB_PARAMS_MAX];    /* by flag, in the order of the flags */
+    /* By flag; lab_perform() sets that of a choice to the index of its text. */
+    double numbers[LAB_PARAMS_MAX];
     const char *texts[LAB_PARAMS_MAX]; /* by flag */
     struct lab_session session;
     int64_t trials;
@@ -157,8 +179,12 @@ int lab_choice(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
 
+/* The run's own setting. */
+struct lab_setting lab_own(const struct lab_run *run);
+
 /* What was found, as in a row. */
 struct lab_found {
+    int is_absent; /* not measured at this setting: no row */
     double theory, measured, se, allowed;
     enum lab_kind kind;
     int rare;
@@ -175,33 +201,17 @@ struct lab_found lab_near(enum lab_kind kind, double theory,
                           struct lab_estimate measured);
 
 /*
- * A row at the run's parameters but for `changes`, which end with a name of NULL; a name
- * must be a flag of the experiment, and a text must outlive the row.  A row that repeats
- * a quantity of the run's own parameters is left out.
+ * A row at a setting.  A row that repeats a quantity of the run's own parameters is left
+ * out.
  */
-void lab_emit_at(struct lab_run *run, const char *quantity,
-                 const struct lab_param *changes, struct lab_found found);
-#define LAB_CHANGES(...)                                                                 \
-    (const struct lab_param[])                                                           \
-    {                                                                                    \
-        __VA_ARGS__, { NULL, 0, NULL, 0 }                                                \
-    }
-#define LAB_IS(name, number)                                                             \
-    {                                                                                    \
-        (name), (double)(number), NULL, 0                                                \
-    }
-#define LAB_IS_TEXT(name, text)                                                          \
-    {                                                                                    \
-        (name), 0, (text), 0                                                             \
-    }
+void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,
+              struct lab_found found);
 
 /* The usual row: exact theory, the run's own parameters. */
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se);
 
-/* The same, and a point of a figure, from an estimate. */
-void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
-                       struct lab_estimate estimate);
+/* A point of a figure, from an estimate. */
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
 
@@ -209,10 +219,13 @@ void lab_series_estimate(struct lab_series *series, double x,
 __attribute__((format(printf, 2, 3))) void lab_conclude(struct lab_run *run,
                                                         const char *format, ...);
 
-/* A figure of the run with its caption: lab_figure_add() and lab_figure_describe(). */
-__attribute__((format(printf, 6, 7))) struct lab_figure *
-lab_plot(struct lab_run *run, const char *title, const char *x_label, const char *y_label,
-         int log_axes, const char *caption, ...);
+/*
+ * A figure of the run with its caption: lab_figure_add() and lab_figure_describe().  No
+ * two figures of an experiment have the same id.
+ */
+__attribute__((format(printf, 7, 8))) struct lab_figure *
+lab_plot(struct lab_run *run, const char *id, const char *title, const char *x_label,
+         const char *y_label, int log_axes, const char *caption, ...);
 /*
  * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
  * bin as steps; a label of NULL: no theory.  High bars at the ends are cut off, and their

@@ -4,8 +4,7 @@
 #ifndef LAB_EXPERIMENT_PARTS_H
 #define LAB_EXPERIMENT_PARTS_H
 
-#include "lab/experiments/experiment.h"
-#include "lab/setups/two_heads.h"
+#include "lab/experiments/runner.h"
 
 /*
  * copy: where floating point makes a copy exact.  Rows of the gaps at which a weight of
@@ -16,10 +15,10 @@ int lab_copy_floats_rows(struct lab_run *run, int64_t n);
 int lab_copy_floats_figure(struct lab_run *run, int64_t n);
 
 /*
- * heads: the figure of outputs c in the plane of v_a and v_b, of one head and of the two
- * on the same keys, if plots are wanted.
+ * heads: the figure of outputs c in the plane of v_a and v_b, of one head, the scene's
+ * last, and of the others on the same keys, if plots are wanted.
  */
-int lab_output_cloud(struct lab_run *run, const struct lab_two_heads *setup);
+int lab_output_cloud(struct lab_run *run, const struct lab_scene *scene);
 
 /*
  * how-many-heads: heads that share d dimensions.  Each sees n keys as random unit vectors
@@ -31,5 +30,17 @@ int lab_output_cloud(struct lab_run *run, const struct lab_two_heads *setup);
  */
 int lab_random_heads_rows(struct lab_run *run);
 int lab_random_heads_curves(struct lab_run *run);
+
+/* ---- variants: each is made of calls of attend_forward() ---- */
+
+/*
+ * Rows of the run's own parameters, then those of the sweeps with their figures.  All
+ * return 0, or -1 after lab_fail().
+ */
+int lab_synthesizer_rows(struct lab_run *run);
+int lab_bottleneck_rows(struct lab_run *run);
+int lab_bottleneck_sweep(struct lab_run *run);
+int lab_sigmoid_rows(struct lab_run *run, uint64_t stream);
+int lab_sigmoid_sweep(struct lab_run *run, uint64_t stream);
 
 #endif

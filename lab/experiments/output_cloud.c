@@ -5,6 +5,8 @@
 
 /* Draws that are shown: enough for the shape, few enough to be seen one by one. */
 enum { DRAWS = 400, STREAM = 900 };
+/* Heads that are averaged; the one after them is the single one. */
+enum { TWO = 2 };
 
 /* Coefficients of v_a and v_b in c: its coordinates, the values being orthonormal. */
 struct outputs {
@@ -28,25 +30,22 @@ static void keep(struct outputs *outputs, double a, double b)
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
     struct cloud *const cloud = arg;
-    const double *const one = outcome->weight[LAB_QUERIES];
+    const double *const one = outcome->weight[TWO];
 
     keep(&cloud->one, one[0], one[1]);
     keep(&cloud->two, outcome->coefficient[0], outcome->coefficient[1]);
     values[0] = 0;
 }
 
-static int draw(struct lab_run *run, const struct lab_two_heads *setup,
-                struct cloud *cloud)
+static int draw(struct lab_run *run, const struct lab_scene *scene, struct cloud *cloud)
 {
-    const struct lab_scene scene = lab_two_heads_drawn(setup);
     struct lab_session alone = run->session;
     struct lab_moments unused;
 
     alone.threads = 1;
     alone.peers = NULL;
     alone.progress = NULL;
-    if (lab_scene_measure(&alone, &scene, STREAM, DRAWS, observe, cloud, 1, &unused,
-                          NULL))
+    if (lab_scene_measure(&alone, scene, STREAM, DRAWS, observe, cloud, 1, &unused, NULL))
         return lab_fail(&run->session, "%s", alone.error);
     return 0;
 }
@@ -75,21 +74,21 @@ static void add_points(struct lab_figure *figure, const char *label,
         lab_series_point(series, outputs->a[i], outputs->b[i], 0);
 }
 
-int lab_output_cloud(struct lab_run *run, const struct lab_two_heads *setup)
+int lab_output_cloud(struct lab_run *run, const struct lab_scene *scene)
 {
     struct cloud cloud = {.one = {.count = 0}};
 
     if (!run->figures)
         return 0;
-    if (draw(run, setup, &cloud))
+    if (draw(run, scene, &cloud))
         return -1;
     struct lab_figure *const figure = lab_plot(
-        run, "Outputs in the plane of v_a and v_b", "coefficient of v_a in c",
+        run, "outputs", "Outputs in the plane of v_a and v_b", "coefficient of v_a in c",
         "coefficient of v_b in c", 0,
         "%d draws of the keys, n = %g, C = %g. One head: %d outputs lie within 0.1 of "
         "v_a "
         "or v_b, %d within 0.1 of the average. Two heads on the same keys: %d and %d.",
-        cloud.one.count, setup->n, setup->C, count_ends(&cloud.one),
+        cloud.one.count, (double)scene->n, scene->query[TWO][0], count_ends(&cloud.one),
         count_near(&cloud.one, 0.5, 0.5), count_ends(&cloud.two),
         count_near(&cloud.two, 0.5, 0.5));
     if (!figure)

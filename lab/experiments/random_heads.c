@@ -15,6 +15,9 @@ enum { SCALES = 16 };
 /* Entries of the keys of one trial. */
 enum { ENTRIES_MAX = 1 << 20 };
 
+/* The flag --keys, after n, m, h, C, sigma2, d, groups and noise. */
+enum { KEYS = 8 };
+
 struct setting {
     int64_t n, m, h, d;
     double sigma2;
@@ -57,11 +60,10 @@ static void make_head(const struct setting *s, int64_t h, double *normals, doubl
         const double magnitude = 1 + sqrt(s->sigma2) * magnitudes[i];
         const int is_own = i >= first && i < first + own;
         lab_unit(mean, dh);
-        for (int64_t c = 0; c < dh; c++) {
-            k[i * dh + c] = magnitude * mean[c];
-            for (int x = 0; is_own && x < s->scales; x++)
+        lab_noisy_key(mean, magnitude, 0, NULL, dh, k + i * dh);
+        for (int x = 0; is_own && x < s->scales; x++)
+            for (int64_t c = 0; c < dh; c++)
                 q[x * dh + c] += s->scale[x] * mean[c];
-        }
     }
 }
 
@@ -124,11 +126,13 @@ static struct setting setting_of(const struct lab_run *run)
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double C, const struct lab_moments *moments)
 {
-    lab_emit_at(run, quantity,
-                LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
-                            LAB_IS("d", s->d), LAB_IS("sigma2", s->sigma2),
-                            LAB_IS("C", C), LAB_IS_TEXT("keys", "random")),
-                lab_exact(NAN, lab_estimate_mean(moments)));
+    struct lab_setting p = lab_own(run);
+    const double values[] = {(double)s->n, (double)s->m, (double)s->h, C,
+                             s->sigma2,    (double)s->d};
+
+    memcpy(p.at, values, sizeof values); /* the first flags, in their order */
+    p.at[KEYS] = 1;
+    lab_emit(run, quantity, &p, lab_exact(NAN, lab_estimate_mean(moments)));
 }
 
 int lab_random_heads_rows(struct lab_run *run)
@@ -184,7 +188,8 @@ static int fixed_d(struct lab_run *run)
 {
     static const double noises[] = {0.5, 0.05, 0.005};
     struct lab_figure *const figure =
-        lab_plot(run, "Heads that share 64 dimensions: error at the best scale",
+        lab_plot(run, "shared-dimensions",
+                 "Heads that share 64 dimensions: error at the best scale",
                  "h (heads, 64/h dimensions each)", "E|c - mean of 8 values|^2",
                  LAB_LOG_X, "%s", "");
     enum { NOISES = sizeof noises / sizeof noises[0] };
@@ -266,13 +271,13 @@ static int capacity(struct lab_run *run)
         if (lab_run_trials(run, rivals_trial, &r, run->trials / 50 + 50, 1,
                            (r.m + RIVALS) * (r.d + 1) + r.d, &moments))
             return -1;
-        lab_emit_at(
-            run, "p_rival_beats_targets",
-            LAB_CHANGES(LAB_IS("n", (r.m + 1)), LAB_IS("m", 8), LAB_IS("h", h),
-                        LAB_IS("d", 64), LAB_IS("C", 1), LAB_IS("sigma2", 0),
-                        LAB_IS_TEXT("keys", "random")),
-            lab_exact(attend_theory_collision_probability((double)r.d, (double)r.m),
-                      lab_estimate_mean(&moments)));
+        struct lab_setting p = lab_own(run);
+        const double values[] = {(double)r.m + 1, 8, (double)h, 1, 0, 64};
+        memcpy(p.at, values, sizeof values);
+        p.at[KEYS] = 1;
+        lab_emit(run, "p_rival_beats_targets", &p,
+                 lab_exact(attend_theory_collision_probability((double)r.d, (double)r.m),
+                           lab_estimate_mean(&moments)));
     }
     return 0;
 }

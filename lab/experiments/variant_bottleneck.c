@@ -4,7 +4,9 @@
 
 #include "attend/theory.h"
 #include "lab/measure/forward.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
+
+enum { N, LATENTS, BETA }; /* flags */
 
 /* What a map of n tokens to n outputs is worth; values are the axes. */
 struct map {
@@ -81,10 +83,10 @@ static void reset(double *weights, int64_t count)
  * Every token looks for itself: directly, or by way of m latents that each look for one
  * of the first m tokens and are then looked up.
  */
-static int measure_map(struct lab_run *run, const struct lab_variant *variant,
-                       int64_t latents, struct map *map)
+static int measure_map(struct lab_run *run, const struct lab_setting *p, int64_t latents,
+                       struct map *map)
 {
-    const int64_t n = variant->n;
+    const int64_t n = (int64_t)p->at[N];
     double *const room = lab_room(run, 4 * n * n);
     if (!room)
         return -1;
@@ -97,7 +99,7 @@ static int measure_map(struct lab_run *run, const struct lab_variant *variant,
                                   .q = token,
                                   .k = token,
                                   .v = token,
-                                  .scale = variant->beta,
+                                  .scale = p->at[BETA],
                                   .out = latents ? latent : out,
                                   .weights = weights};
 
@@ -125,11 +127,11 @@ static int measure_map(struct lab_run *run, const struct lab_variant *variant,
  * The error of that bottleneck.  A latent puts p on its token and r on each other; one
  * of the first m tokens puts u on its latent and w on each other; the rest, 1/m.
  */
-static double bottleneck_error(const struct lab_variant *variant, int64_t latents)
+static double bottleneck_error(const struct lab_setting *at)
 {
-    const double n = (double)variant->n, m = (double)latents;
-    const double p = attend_theory_copy_weight(n, variant->beta), r = (1 - p) / (n - 1);
-    const double u = attend_theory_copy_weight(m, variant->beta);
+    const double n = at->at[N], m = at->at[LATENTS], beta = at->at[BETA];
+    const double p = attend_theory_copy_weight(n, beta), r = (1 - p) / (n - 1);
+    const double u = attend_theory_copy_weight(m, beta);
     const double w = m > 1 ? (1 - u) / (m - 1) : 0;
     const double self = u * p + (1 - u) * r - 1, peer = w * p + (1 - w) * r;
     const double mean = (p + (m - 1) * r) / m;
@@ -139,66 +141,71 @@ static double bottleneck_error(const struct lab_variant *variant, int64_t latent
     return m * first + (n - m) * rest;
 }
 
-static double attention_error(const struct lab_variant *variant)
+static double attention_error(const struct lab_setting *p)
 {
-    const double error = attend_theory_copy_error((double)variant->n, variant->beta);
+    const double error = attend_theory_copy_error(p->at[N], p->at[BETA]);
 
-    return (double)variant->n * error * error;
+    return p->at[N] * error * error;
 }
 
-static void emit_bound(struct lab_run *run, const char *quantity, double m, double theory,
-                       double measured)
+/* At most m. */
+static void emit_bound(struct lab_run *run, const char *quantity,
+                       const struct lab_setting *p, double measured)
 {
-    lab_emit_at(
-        run, quantity, LAB_CHANGES(LAB_IS("m", m)),
-        (struct lab_found){.theory = theory, .measured = measured, .kind = LAB_BOUND});
+    lab_emit(run, quantity, p,
+             (struct lab_found){
+                 .theory = p->at[LATENTS], .measured = measured, .kind = LAB_BOUND});
 }
 
-int lab_bottleneck_rows(struct lab_run *run, const struct lab_variant *variant)
+int lab_bottleneck_rows(struct lab_run *run)
 {
-    const double n = (double)variant->n, m = (double)variant->m;
+    const struct lab_setting p = lab_own(run);
+    const double n = p.at[N], m = p.at[LATENTS];
     struct map map;
 
-    if (measure_map(run, variant, 0, &map))
+    if (measure_map(run, &p, 0, &map))
         return -1;
     lab_emit_exact(run, "attention_scores", n * n, map.scores, 0);
-    lab_emit_exact(run, "attention_error", attention_error(variant), map.error, 0);
-    if (measure_map(run, variant, variant->m, &map))
+    lab_emit_exact(run, "attention_error", attention_error(&p), map.error, 0);
+    if (measure_map(run, &p, (int64_t)m, &map))
         return -1;
     lab_emit_exact(run, "bottleneck_scores", 2 * n * m, map.scores, 0);
-    lab_emit_exact(run, "bottleneck_error", bottleneck_error(variant, variant->m),
-                   map.error, 0);
-    emit_bound(run, "bottleneck_rank", m, m, map.rank);
+    lab_emit_exact(run, "bottleneck_error", bottleneck_error(&p), map.error, 0);
+    emit_bound(run, "bottleneck_rank", &p, map.rank);
     /* A map of rank m misses the identity by n - m at least, that of all 0 by n. */
-    emit_bound(run, "bottleneck_copied", m, m, fmax(0, n - map.error));
+    emit_bound(run, "bottleneck_copied", &p, fmax(0, n - map.error));
     return 0;
 }
 
-int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
+int lab_bottleneck_sweep(struct lab_run *run)
 {
-    const int64_t n = variant->n, step = n > 16 ? n / 16 : 1;
+    struct lab_setting p = lab_own(run);
+    double *const m = &p.at[LATENTS];
+    const double n = p.at[N], step = n > 16 ? floor(n / 16) : 1;
     struct lab_figure *const figure =
-        lab_plot(run, "Bottleneck: what m latents can hand through", "m (latents)",
-                 "|I - R|² (tokens not copied)", 0,
-                 "n = %lld tokens look for themselves through m latents: %lld·2m scores "
-                 "instead of %lld, and never more than m tokens copied.",
-                 (long long)n, (long long)n, (long long)(n * n));
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, this design");
+        lab_plot(run, "bottleneck", "Bottleneck: what m latents can hand through",
+                 "m (latents)", "|I - R|² (tokens not copied)", 0,
+                 "n = %.0f tokens look for themselves through m latents: %.0f·2m scores "
+                 "instead of %.0f, and never more than m tokens copied.",
+                 n, n, n * n);
+    struct lab_series *const theory =
+        lab_series_add(figure, LAB_LINE, "theory, this design");
+    struct lab_series *const least =
+        lab_series_add(figure, LAB_LINE, "least of any, n - m");
+    struct lab_series *const measured =
+        lab_series_add(figure, LAB_POINTS, "measured, this design");
 
-    for (int64_t m = 1; m <= n; m += step)
-        lab_series_point(series, (double)m, bottleneck_error(variant, m), 0);
-    series = lab_series_add(figure, LAB_LINE, "least of any, n - m");
-    for (int64_t m = 1; m <= n; m += step)
-        lab_series_point(series, (double)m, (double)(n - m), 0);
-    series = lab_series_add(figure, LAB_POINTS, "measured, this design");
-    for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
+    for (*m = 1; *m <= n; *m += step) {
+        lab_series_point(theory, *m, bottleneck_error(&p), 0);
+        lab_series_point(least, *m, n - *m, 0);
+    }
+    for (*m = 1; *m <= n && !lab_stopped(&run->session); *m += step) {
         struct map map;
-        if (measure_map(run, variant, m, &map))
+        if (measure_map(run, &p, (int64_t)*m, &map))
             return -1;
-        lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
-                    lab_sure(bottleneck_error(variant, m), map.error));
-        emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
-        lab_series_point(series, (double)m, map.error, 0);
+        lab_emit(run, "bottleneck_error", &p, lab_sure(bottleneck_error(&p), map.error));
+        emit_bound(run, "bottleneck_rank", &p, map.rank);
+        lab_series_point(measured, *m, map.error, 0);
     }
     return 0;
 }

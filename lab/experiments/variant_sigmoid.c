@@ -10,7 +10,9 @@
 #include "lab/measure/frames.h"
 #include "lab/measure/forward.h"
 #include "lab/measure/trials.h"
-#include "lab/experiments/variants.h"
+#include "lab/experiments/experiment_parts.h"
+
+enum { N, LATENTS, BETA, SIGMA2 }; /* flags */
 
 static attend_status weigh_alone(attend_context *ctx, const double *score, int64_t count,
                                  double bias, double *weights, double *ones,
@@ -53,15 +55,15 @@ static void emit_stats(struct lab_run *run, const char *const names[3],
 }
 
 /* q = beta (k_a + k_b): the scores of a and b are beta, those of the others 0. */
-static int emit_statistics(struct lab_run *run, const struct lab_variant *variant)
+static int emit_statistics(struct lab_run *run, const struct lab_setting *p)
 {
     static const char *const softmax[3] = {"softmax_max", "softmax_entropy",
                                            "softmax_n_eff"};
     static const char *const sigmoid[3] = {"sigmoid_max", "sigmoid_entropy",
                                            "sigmoid_n_eff"};
-    const int64_t keys = variant->n;
+    const int64_t keys = (int64_t)p->at[N];
     const double n = (double)keys, low = attend_theory_logistic(-log(n));
-    const double high = attend_theory_logistic(variant->beta - log(n));
+    const double high = attend_theory_logistic(p->at[BETA] - log(n));
     double *const score = lab_room(run, 3 * keys);
     double sum = 0;
     struct lab_row_stats stats;
@@ -70,10 +72,10 @@ static int emit_statistics(struct lab_run *run, const struct lab_variant *varian
     if (!score)
         return -1;
     double *const weights = score + keys;
-    score[0] = score[1] = variant->beta;
+    score[0] = score[1] = p->at[BETA];
     if (lab_measure_scores(&run->session, run->ctx, keys, score, &stats))
         return -1;
-    emit_stats(run, softmax, two_levels(n, exp(variant->beta), 1), stats);
+    emit_stats(run, softmax, two_levels(n, exp(p->at[BETA]), 1), stats);
     if (weigh_alone(run->ctx, score, keys, -log(n), weights, weights + keys, &err) !=
         ATTEND_OK)
         return lab_fail(&run->session, "%s", err.message);
@@ -91,23 +93,30 @@ static int emit_statistics(struct lab_run *run, const struct lab_variant *varian
 
 /* ---- magnitude noise of key a ------------------------------------------ */
 
-enum value { SOFTMAX_A, SOFTMAX_B, SIGMOID_A, SIGMOID_B, VALUES };
+enum { SOFTMAX_A, SOFTMAX_B, SIGMOID_A, SIGMOID_B, ROWS };
+static const struct lab_observable rows[ROWS] = {
+    {"softmax_var_a", SOFTMAX_A, LAB_VARIANCE_WITHIN, 1},
+    {"softmax_var_b", SOFTMAX_B, LAB_VARIANCE_WITHIN, 1},
+    {"sigmoid_var_a", SIGMOID_A, LAB_VARIANCE_WITHIN, 1},
+    {"sigmoid_var_b", SIGMOID_B, LAB_VARIANCE_WITHIN, 1},
+};
 
 static attend_status noisy_trial(const void *arg, struct lab_worker *worker,
                                  uint64_t trial, double *values)
 {
-    const struct lab_variant *const variant = arg;
-    const int64_t n = variant->n;
+    const struct lab_draws *const draws = arg;
+    const int64_t n = (int64_t)draws->at->at[N];
+    const double beta = draws->at->at[BETA], sigma = sqrt(draws->at->at[SIGMA2]);
     double *const score = worker->scratch, *const weights = score + n;
     const double one = 1;
     double noise;
     const struct lab_problem problem = {
         .nk = n, .d = 1, .q = &one, .k = score, .scale = 1, .weights = weights};
 
-    lab_normals(variant->seed, variant->stream, trial, &noise, 1);
+    lab_normals(draws->seed, draws->stream, trial, &noise, 1);
     memset(score, 0, sizeof(double) * (size_t)n);
-    score[0] = variant->beta * (1 + sqrt(variant->sigma2) * noise);
-    score[1] = variant->beta;
+    score[0] = beta * (1 + sigma * noise);
+    score[1] = beta;
     attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
     if (status != ATTEND_OK)
         return status;
@@ -120,95 +129,67 @@ static attend_status noisy_trial(const void *arg, struct lab_worker *worker,
     return status;
 }
 
-static int measure_noisy(struct lab_run *run, const struct lab_variant *variant,
-                         int64_t trials, struct lab_moments *moments)
-{
-    return lab_run_trials(run, noisy_trial, variant, trials, VALUES, 3 * variant->n,
-                          moments);
-}
+static int64_t scratch_of(const struct lab_setting *p) { return 3 * (int64_t)p->at[N]; }
 
-static double variance_of(const struct lab_variant *variant, enum value value)
+static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
+                      double *theory)
 {
-    const double n = (double)variant->n, beta = variant->beta;
-    const attend_theory_scene scene = attend_theory_scene_exercise(n, variant->sigma2, 0);
-    const attend_theory_output output = attend_theory_head(
-        &scene, (attend_theory_query){.a = beta, .b = beta, .rest = 0});
+    const double n = p->at[N], beta = p->at[BETA];
+    const attend_theory_scene law = attend_theory_scene_exercise(n, p->at[SIGMA2], 0);
+    const attend_theory_output output =
+        attend_theory_head(&law, (attend_theory_query){.a = beta, .b = beta, .rest = 0});
     const attend_theory_law alone = {
-        .mean = beta - log(n), .sd = beta * sqrt(variant->sigma2), .floor = -INFINITY};
+        .mean = beta - log(n), .sd = beta * sqrt(p->at[SIGMA2]), .floor = -INFINITY};
 
-    switch (value) {
-    case SOFTMAX_A:
-    case SOFTMAX_B:
-        return output.variance[value == SOFTMAX_A ? ATTEND_THEORY_A : ATTEND_THEORY_B];
-    case SIGMOID_A:
-        return attend_theory_weight_variance(alone);
-    case SIGMOID_B:
-    case VALUES:
-        break;
-    }
-    return 0;
+    (void)scene;
+    theory[SOFTMAX_A] = output.variance[ATTEND_THEORY_A];
+    theory[SOFTMAX_B] = output.variance[ATTEND_THEORY_B];
+    theory[SIGMOID_A] = attend_theory_weight_variance(alone);
+    theory[SIGMOID_B] = 0;
 }
 
-static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
-                       const struct lab_moments *moments)
+/* Nothing moves b's weight in sigmoid attention. */
+static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
-    static const char *const names[VALUES] = {"softmax_var_a", "softmax_var_b",
-                                              "sigmoid_var_a", "sigmoid_var_b"};
+    const struct lab_found b = sample->found[SIGMOID_B];
 
-    for (int x = 0; x < VALUES; x++) {
-        if (moments[x].count == 0)
-            continue;
-        const struct lab_estimate variance =
-            lab_estimate_variance_within(&moments[x], 0, 1);
-        /* Nothing moves b's weight in sigmoid attention. */
-        lab_emit_at(run, names[x], LAB_CHANGES(LAB_IS("beta", variant->beta)),
-                    x == SIGMOID_B
-                        ? lab_zero(variance.value, 0)
-                        : lab_exact(variance_of(variant, (enum value)x), variance));
-    }
+    (void)p;
+    sample->found[SIGMOID_B] = lab_zero(b.measured, 0);
 }
 
-int lab_sigmoid_rows(struct lab_run *run, const struct lab_variant *variant)
+static const struct lab_model model = {LAB_ROWS(rows),        .theory = theory_of,
+                                       .values = ROWS,        .trial = noisy_trial,
+                                       .scratch = scratch_of, .finish = finish};
+
+int lab_sigmoid_rows(struct lab_run *run, uint64_t stream)
 {
-    struct lab_moments moments[VALUES];
+    const struct lab_setting p = lab_own(run);
+    struct lab_sample sample = {.histogram = NULL};
 
-    if (emit_statistics(run, variant) ||
-        measure_noisy(run, variant, run->trials, moments))
-        return -1;
-    emit_noisy(run, variant, moments);
-    return 0;
+    return emit_statistics(run, &p) ||
+           lab_rows_at(run, &model, &p, stream, run->trials, &sample);
 }
 
-int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
+int lab_sigmoid_sweep(struct lab_run *run, uint64_t stream)
 {
     static const double scales[] = {1, 2, 3, 4, 6, 8, 10, 15, 20};
-    enum { SCALES = sizeof scales / sizeof *scales };
-    static const char *const labels[VALUES] = {"softmax, a", "softmax, b", "sigmoid, a",
-                                               "sigmoid, b"};
+    static const char *const labels[ROWS] = {"softmax, a", "softmax, b", "sigmoid, a",
+                                             "sigmoid, b"};
+    const struct lab_sweep over_beta = {.flag = BETA,
+                                        .line = {0.25, 19.75, 39, LAB_EVENLY, 0, 0},
+                                        LAB_STEPS_OF(scales),
+                                        .stream = stream,
+                                        .trials = run->trials / 8 + 1};
+    const struct lab_setting p = lab_own(run);
     struct lab_figure *const figure =
-        lab_plot(run, "Magnitude noise of key a: softmax and sigmoid", "β (query scale)",
-                 "variance of a weight", 0,
-                 "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves "
+        lab_plot(run, "magnitude-noise", "Magnitude noise of key a: softmax and sigmoid",
+                 "β (query scale)", "variance of a weight", 0,
+                 "n = %.0f, σ² = %g.  Softmax weights compete, so noise in key a moves "
                  "b's weight as well; sigmoid weights stand alone.",
-                 (long long)variant->n, variant->sigma2);
-    struct lab_moments moments[SCALES][VALUES];
-    struct lab_variant at = *variant;
-    int count = 0;
+                 p.at[N], p.at[SIGMA2]);
+    struct lab_plotted drawn[ROWS];
 
-    for (; count < SCALES && !lab_stopped(&run->session); count++) {
-        at.beta = scales[count];
-        at.stream = variant->stream + 1 + (uint64_t)count;
-        if (measure_noisy(run, &at, run->trials / 8 + 1, moments[count]))
-            return -1;
-        emit_noisy(run, &at, moments[count]);
-    }
-    for (int x = 0; x < VALUES; x++) {
-        const struct lab_curve curve = lab_curve_add(figure, "%s", labels[x]);
-        for (at.beta = 0.25; figure && at.beta <= 20; at.beta += 0.5)
-            lab_series_point(curve.theory, at.beta, variance_of(&at, (enum value)x), 0);
-        for (int y = 0; y < count; y++)
-            lab_series_estimate(curve.measured, scales[y],
-                                lab_estimate_variance(&moments[y][x]));
-    }
-    return 0;
+    for (int x = 0; x < ROWS; x++)
+        drawn[x] = (struct lab_plotted){x, lab_curve_add(figure, "%s", labels[x])};
+    return lab_sweep(run, &model, &over_beta, p, drawn, ROWS);
 }

@@ -33,6 +33,7 @@ struct lab_heat {
 };
 
 struct lab_figure {
+    const char *id; /* of lab_plot(): names it among those of its experiment; or NULL */
     char title[160], x_label[96], y_label[96], caption[400];
     int x_log, y_log;
     double y_top; /* the axis ends here at the latest; 0: where the data do */

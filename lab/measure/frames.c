@@ -58,6 +58,13 @@ void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t row
     lab_orthonormalise(frame, rows, d);
 }
 
+void lab_noisy_key(const double *mean, double length, double sd, const double *noise,
+                   int64_t d, double *key)
+{
+    for (int64_t c = 0; c < d; c++)
+        key[c] = noise ? length * mean[c] + sd * noise[c] : length * mean[c];
+}
+
 int lab_reach(lab_function f, void *arg, double first, double wanted, double *x)
 {
     double before = 0, y_before, y;

@@ -21,6 +21,13 @@ void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
 void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t rows,
                       int64_t d);
 
+/*
+ * A noisy key [d], the one way in which keys in double are disturbed: `length` times its
+ * mean and, where noise is not NULL, sd times standard normals [d].
+ */
+void lab_noisy_key(const double *mean, double length, double sd, const double *noise,
+                   int64_t d, double *key);
+
 /* What is searched: stores f(x) through `y`; 0, or another number to give up. */
 typedef int (*lab_function)(void *arg, double x, double *y);
 /*

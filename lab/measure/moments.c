@@ -226,6 +226,28 @@ struct lab_estimate lab_estimate_probability(const struct lab_moments *moments)
     return estimate;
 }
 
+struct lab_estimate lab_estimate_by(enum lab_estimator how,
+                                    const struct lab_moments *moments, double most)
+{
+    switch (how) {
+    case LAB_MEAN:
+        return lab_estimate_mean(moments);
+    case LAB_VARIANCE:
+        return lab_estimate_variance(moments);
+    case LAB_MEAN_WITHIN:
+        return lab_estimate_mean_within(moments, 0, most);
+    case LAB_VARIANCE_WITHIN:
+        return lab_estimate_variance_within(moments, 0, most);
+    case LAB_DISTANCE:
+        return lab_estimate_distance(moments, most);
+    case LAB_SQUARE:
+        return lab_estimate_square(moments, 0, most);
+    case LAB_PROBABILITY:
+        break;
+    }
+    return lab_estimate_probability(moments);
+}
+
 void lab_histogram_add(struct lab_histogram *histogram, double value)
 {
     const double place =

@@ -65,6 +65,19 @@ struct lab_estimate lab_estimate_square(const struct lab_moments *moments, doubl
 /* The mean of 0s and 1s, by lab_interval_probability() if rare. */
 struct lab_estimate lab_estimate_probability(const struct lab_moments *moments);
 
+/* One of the estimates above, of values within [0, most] where it has a range. */
+enum lab_estimator {
+    LAB_MEAN,
+    LAB_VARIANCE,
+    LAB_MEAN_WITHIN,
+    LAB_VARIANCE_WITHIN,
+    LAB_DISTANCE,
+    LAB_SQUARE,
+    LAB_PROBABILITY
+};
+struct lab_estimate lab_estimate_by(enum lab_estimator how,
+                                    const struct lab_moments *moments, double most);
+
 enum { LAB_BINS = 64 };
 
 struct lab_histogram {

@@ -31,9 +31,8 @@ static attend_status trial(const void *arg, struct lab_worker *worker, uint64_t 
     lab_normals(group->seed, pairs->stream,
                 number * (uint64_t)draws + 2 * (uint64_t)group->first, x, keys);
     for (int64_t j = 0; j < keys; j++)
-        for (int64_t c = 0; c < d; c++)
-            k[j * d + c] =
-                (1 + pairs->noise * x[j]) * pairs->k[(2 * group->first + j) * d + c];
+        lab_noisy_key(pairs->k + (2 * group->first + j) * d, 1 + pairs->noise * x[j], 0,
+                      NULL, d, k + j * d);
     const struct lab_problem problem = {.nb = group->count,
                                         .nk = 2,
                                         .d = d,

@@ -14,6 +14,8 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("noise", 0.1, 0, INFINITY, "relative sd of the lengths of keys"),
 };
 
+enum { BATCH, HEAD };
+
 const struct lab_experiment lab_place_tensors = {
     .name = "place",
     .title = "Heads of tensors on the maps of the laboratory",
@@ -45,21 +47,21 @@ void lab_place_figures_open(struct lab_run *run, int pairs,
     *figures = (struct lab_place_figures){
         .keys_most = 4, .entropy_most = 1, .window_least = 1, .window_most = 1};
     figures->phase = lab_plot(
-        run, "Spread of the scores, by number of keys", "n (keys of a row)",
+        run, "spread", "Spread of the scores, by number of keys", "n (keys of a row)",
         "S (spread of the scores)", LAB_LOG_X,
         "A point is a head: the mean of S over its rows, at the n whose sqrt(2 ln n) is "
         "the mean over its rows. Random scores above the line condense on a few keys.");
     figures->spread = lab_series_add(figures->phase, LAB_POINTS, "spread");
     figures->condensed = lab_series_add(figures->phase, LAB_POINTS, "condensed");
     figures->entropy =
-        lab_plot(run, "Entropy beside that of random scores",
+        lab_plot(run, "entropy", "Entropy beside that of random scores",
                  "entropy of random scores of this S, n", "entropy of the head", 0,
                  "Below the line the weights are on fewer keys than the spread of the "
                  "scores alone "
                  "explains, above it on more.");
     figures->law = lab_series_add(figures->entropy, LAB_POINTS, "heads");
     figures->window = lab_plot(
-        run, "The window of usable scales", "C / ln n (scale)",
+        run, "window", "The window of usable scales", "C / ln n (scale)",
         "T (noise of the score difference)", LAB_LOG_X | LAB_LOG_Y,
         "noise = %g. Left of 1 other keys leak into the average of the best two; above "
         "1, "
@@ -72,7 +74,7 @@ void lab_place_figures_open(struct lab_run *run, int pairs,
     if (!pairs)
         return;
     figures->pairs = lab_plot(
-        run, "The best two keys change places", "margin / T", "probability", 0,
+        run, "pairs", "The best two keys change places", "margin / T", "probability", 0,
         "noise = %g. A point is a row: its best two keys, measured with noise in their "
         "lengths. Fragile pairs are left of 1.",
         lab_real(run, "noise"));
@@ -130,8 +132,11 @@ static void add_points(struct lab_place_figures *figures,
 static void emit(struct lab_run *run, const struct lab_place_sample *at,
                  const char *quantity, struct lab_found found)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("b", at->b), LAB_IS("h", at->h)),
-                found);
+    struct lab_setting head = lab_own(run);
+
+    head.at[BATCH] = (double)at->b;
+    head.at[HEAD] = (double)at->h;
+    lab_emit(run, quantity, &head, found);
 }
 
 static void emit_places(struct lab_run *run, const struct lab_place_sample *at,

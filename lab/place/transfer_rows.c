@@ -17,8 +17,8 @@ void lab_transfer_figure_open(struct lab_run *run, const char *points,
 {
     *figure = (struct lab_transfer_figure){.least = INFINITY};
     figure->figure = lab_plot(
-        run, "Error of the output: predicted and measured", "predicted error / output",
-        "measured error / output", LAB_LOG_X | LAB_LOG_Y,
+        run, "predicted", "Error of the output: predicted and measured",
+        "predicted error / output", "measured error / output", LAB_LOG_X | LAB_LOG_Y,
         "%s Both are root mean squares over rows, by the root mean square of |c|; "
         "predicted to first order (T24). On the line they are equal.",
         points);
@@ -50,19 +50,17 @@ void lab_transfer_figure_close(struct lab_transfer_figure *figure)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void emit(struct lab_run *run, const char *quantity,
-                 const struct lab_param *changes, double theory,
-                 struct lab_estimate measured)
-{
-    lab_emit_at(run, quantity, changes, lab_near(LAB_FIRST_ORDER, theory, measured));
-}
-
-void lab_transfer_emit(struct lab_run *run, const struct lab_param *changes,
+void lab_transfer_emit(struct lab_run *run, const struct lab_setting *at,
                        const struct lab_transfer_errors *errors)
 {
-    emit(run, "error_statistic", changes, errors->statistic, errors->measured);
-    emit(run, "error_delta", changes, errors->delta, errors->delta_measured);
-    emit(run, "score_noise", changes, errors->score_noise, errors->score_measured);
+    const enum lab_kind kind = LAB_FIRST_ORDER;
+
+    lab_emit(run, "error_statistic", at,
+             lab_near(kind, errors->statistic, errors->measured));
+    lab_emit(run, "error_delta", at,
+             lab_near(kind, errors->delta, errors->delta_measured));
+    lab_emit(run, "score_noise", at,
+             lab_near(kind, errors->score_noise, errors->score_measured));
 }
 
 /* ---- tensors ------------------------------------------------------------- */
@@ -70,8 +68,11 @@ void lab_transfer_emit(struct lab_run *run, const struct lab_param *changes,
 static const struct lab_flag tensor_flags[] = {
     LAB_FLAG_INTEGER("b", NAN, 0, INFINITY, "batch"),
     LAB_FLAG_INTEGER("h", NAN, 0, INFINITY, "query head"),
-    LAB_FLAG_CHOICE("format", "all", "all|int8|fp8|bf16", "what keys are rounded to"),
+    LAB_FLAG_CHOICE("format", "all", LAB_4("all", "int8", "fp8", "bf16"),
+                    "what keys are rounded to"),
 };
+
+enum { BATCH, HEAD, FORMAT };
 
 const struct lab_experiment lab_transfer_tensors = {
     .name = "transfer",
@@ -111,10 +112,11 @@ static int measure_tensor(struct lab_run *run, int64_t b, int64_t h,
                                  &sums, &err) != ATTEND_OK)
             return lab_fail(&run->session, "%s", err.message);
         const struct lab_transfer_errors errors = errors_of(&sums);
-        lab_transfer_emit(run,
-                          LAB_CHANGES(LAB_IS("b", b), LAB_IS("h", h),
-                                      LAB_IS_TEXT("format", lab_key_format_name[f])),
-                          &errors);
+        struct lab_setting at = lab_own(run);
+        at.at[BATCH] = (double)b;
+        at.at[HEAD] = (double)h;
+        at.at[FORMAT] = f + 1; /* after "all" */
+        lab_transfer_emit(run, &at, &errors);
         lab_transfer_figure_add(figure, f, &errors);
     }
     return 0;

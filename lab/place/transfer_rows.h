@@ -27,8 +27,7 @@ struct lab_transfer_errors {
 
 /* Whether the run's --format asks for it. */
 int lab_transfer_wants(const struct lab_run *run, int format);
-/* Rows at the run's parameters but for `changes`. */
-void lab_transfer_emit(struct lab_run *run, const struct lab_param *changes,
+void lab_transfer_emit(struct lab_run *run, const struct lab_setting *at,
                        const struct lab_transfer_errors *errors);
 
 /* Predicted against measured errors, a point a head. */

@@ -10,15 +10,18 @@
 enum { ROWS = 16 };
 
 static const struct lab_flag synthetic_flags[] = {
-    LAB_FLAG_CHOICE("head", "diffuse", "diffuse|condensed|copy|average",
+    LAB_FLAG_CHOICE("head", "diffuse", LAB_4("diffuse", "condensed", "copy", "average"),
                     "what the head does"),
     LAB_FLAG_REAL("S", NAN, 0, 100,
                   "spread of the scores of keys that are not wanted; not given, 1, "
                   "2 sqrt(2 ln n), 1.5 and 2 for the four heads"),
     LAB_FLAG_INTEGER("n", 256, 2, 65536, "keys"),
     LAB_FLAG_INTEGER("d", 64, 1, 1024, "entries of a key, and of a value"),
-    LAB_FLAG_CHOICE("format", "all", "all|int8|fp8|bf16", "what keys are rounded to"),
+    LAB_FLAG_CHOICE("format", "all", LAB_4("all", "int8", "fp8", "bf16"),
+                    "what keys are rounded to"),
 };
+
+enum { HEAD, SPREAD, N, D, FORMAT }; /* flags */
 
 /* Of one trial: |c|^2, and then of each format. */
 enum { MEASURED, STATISTIC, DELTA, SCORE, SCORE_MEASURED, OF_FORMAT };
@@ -113,15 +116,18 @@ static int measure(struct lab_run *run, const struct lab_synthetic *head, int64_
     return 0;
 }
 
-static void emit_head(struct lab_run *run, const struct lab_synthetic *head,
-                      const char *name, const struct lab_transfer_errors *errors)
+static void emit_head(struct lab_run *run, const struct lab_synthetic *head, int name,
+                      const struct lab_transfer_errors *errors)
 {
-    for (int f = 0; f < LAB_KEY_FORMATS; f++)
+    struct lab_setting at = lab_own(run);
+
+    at.at[HEAD] = name;
+    at.at[SPREAD] = head->S;
+    for (int f = 0; f < LAB_KEY_FORMATS; f++) {
+        at.at[FORMAT] = f + 1; /* after "all" */
         if (lab_transfer_wants(run, f))
-            lab_transfer_emit(run,
-                              LAB_CHANGES(LAB_IS_TEXT("head", name), LAB_IS("S", head->S),
-                                          LAB_IS_TEXT("format", lab_key_format_name[f])),
-                              &errors[f]);
+            lab_transfer_emit(run, &at, &errors[f]);
+    }
 }
 
 static struct lab_synthetic own_head(const struct lab_run *run)
@@ -145,19 +151,18 @@ static int perform(struct lab_run *run)
     const struct lab_synthetic head = own_head(run);
     if (measure(run, &head, run->trials, errors))
         return -1;
-    emit_head(run, &head, lab_text(run, "head"), errors);
+    emit_head(run, &head, lab_choice(run, "head"), errors);
     return 0;
 }
 
-/* Copies and averages, and random heads named by the side of sqrt(2 ln n) they are on. */
-static const char *name_of(const struct lab_synthetic *head)
+/* Random heads are named by the side of sqrt(2 ln n) they are on. */
+static int name_of(const struct lab_synthetic *head)
 {
-    if (head->kind == LAB_HEAD_COPY)
-        return "copy";
-    if (head->kind == LAB_HEAD_AVERAGE)
-        return "average";
-    return head->S > attend_theory_freezing_spread((double)head->n) ? "condensed"
-                                                                    : "diffuse";
+    const double freezing = attend_theory_freezing_spread((double)head->n);
+
+    if (head->kind == LAB_HEAD_COPY || head->kind == LAB_HEAD_AVERAGE)
+        return (int)head->kind;
+    return head->S > freezing ? LAB_HEAD_CONDENSED : LAB_HEAD_DIFFUSE;
 }
 
 /* What a sweep goes through; a copy of larger S is exact but for rounding. */
@@ -204,7 +209,7 @@ static int sweep(struct lab_run *run)
     lab_transfer_figure_open(run, "Diffuse, condensed, copying and averaging heads.",
                              &figure);
     struct lab_figure *const curves = lab_plot(
-        run, "Error of random heads by spread of their scores",
+        run, "spread", "Error of random heads by spread of their scores",
         "S (spread of the scores)", "error / output", LAB_LOG_X | LAB_LOG_Y,
         "n = %lld random keys, d = %lld; theory of first order. A condensed head "
         "turns errors of its scores into errors of its output; a diffuse one "

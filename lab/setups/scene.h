@@ -67,6 +67,12 @@ double lab_pair_error(double a, double b, double others_squared);
 void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,
                            int count);
 
+/* The scene as theory has it; `positive`: given <mu_a, k_a> > 0.  Two wanted keys. */
+attend_theory_scene lab_scene_law(const struct lab_scene *scene, int positive);
+attend_theory_query lab_scene_query(const struct lab_scene *scene, int head);
+/* c, the mean of the averaged heads' outputs. */
+attend_theory_output lab_scene_theory(const struct lab_scene *scene, int positive);
+
 /*
  * Numbers to average; NaN leaves this trial out of that number's moments.  Called from
  * several threads at once: `arg` is only read.

@@ -164,6 +164,17 @@ static int heat_is_odd(const struct lab_figure *figure)
            !rises(heat->y, heat->rows, figure->y_log);
 }
 
+/* An earlier figure has its id, or it has none. */
+static int id_is_taken(int f)
+{
+    const char *const id = lab.figures.figure[f]->id;
+    int taken = id == NULL;
+
+    for (int g = 0; g < f && !taken; g++)
+        taken = !strcmp(lab.figures.figure[g]->id, id);
+    return taken;
+}
+
 /* Lines beside points, or a heat map, in every figure; NULL: none is at fault. */
 static const char *figure_fault(void)
 {
@@ -175,7 +186,7 @@ static const char *figure_fault(void)
         for (int x = 0; x < figure->count; x++)
             filled += figure->series[x]->count > 0;
         if (!filled || !*figure->title || !*figure->x_label || curves_miss(figure) ||
-            heat_is_odd(figure))
+            heat_is_odd(figure) || id_is_taken(f))
             return figure->title;
     }
     return NULL;
@@ -317,11 +328,11 @@ TEST(an_explanation_is_one_sentence)
 /* ---- figures -------------------------------------------------------------- */
 
 static const struct lab_series *series_of(const struct lab_figures *figures,
-                                          const char *title, const char *label)
+                                          const char *id, const char *label)
 {
     for (int f = 0; f < figures->count; f++) {
         const struct lab_figure *const figure = figures->figure[f];
-        if (strcmp(figure->title, title) != 0)
+        if (strcmp(figure->id, id) != 0)
             continue;
         for (int s = 0; s < figure->count; s++)
             if (!strcmp(figure->series[s]->label, label))
@@ -337,15 +348,14 @@ static const struct lab_series *series_of(const struct lab_figures *figures,
  */
 TEST(the_cloud_lies_where_arithmetic_puts_it)
 {
-    static const char title[] = "Outputs in the plane of v_a and v_b";
     const double n = 10, rivals = exp(3);
 
     CHECK(!perform_as(
               "heads",
               (struct performing){.flags = "n=10 C=3", .trials = 100, .figures = 1}),
           "%s", lab.run.session.error);
-    const struct lab_series *const one = series_of(&lab.figures, title, "one head");
-    const struct lab_series *const two = series_of(&lab.figures, title, "two heads");
+    const struct lab_series *const one = series_of(&lab.figures, "outputs", "one head");
+    const struct lab_series *const two = series_of(&lab.figures, "outputs", "two heads");
     CHECK(one && two && one->count == two->count && one->count >= 100, "no cloud");
     double low = 1, high = 0;
     for (int i = 0; i < one->count; i++) {

@@ -16,7 +16,7 @@
 static const struct lab_flag flags[] = {
     {.name = "n", .type = LAB_INTEGER, .preset = 4, .min = 2, .max = 9, .help = ""},
     {.name = "d", .type = LAB_INTEGER, .preset = NAN, .min = 2, .max = 9, .help = ""},
-    {.name = "w", .type = LAB_CHOICE, .text = "a", .choices = "a|b", .help = ""},
+    LAB_FLAG_CHOICE("w", "a", LAB_2("a", "b"), ""),
 };
 static const struct lab_experiment some_experiment = {
     .name = "x", .flags = flags, .flag_count = 3};
@@ -40,8 +40,10 @@ TEST(runs_start_from_the_presets)
     struct lab_row row = {.param_count = 0};
     run.row = keep_row;
     run.session.user = &row;
-    lab_emit_at(&run, "x", LAB_CHANGES(LAB_IS("n", 8), LAB_IS_TEXT("w", "b")),
-                (struct lab_found){.theory = 1, .measured = 1});
+    struct lab_setting at = lab_own(&run);
+    at.at[0] = 8;
+    at.at[2] = 1;
+    lab_emit(&run, "x", &at, (struct lab_found){.theory = 1, .measured = 1});
     CHECK(!row.is_own && row.params[0].differs && !row.params[1].differs, "differences");
     CHECK(row.param_count == 3 && row.params[0].number == 8 &&
               !strcmp(row.params[2].text, "b") && !row.params[1].text,

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/experiments/runner.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- a setting --------------------------------------------------------------- */
+
+static void theory_of(const struct lab_model *model, const struct lab_setting *at,
+                      double *theory)
+{
+    const struct lab_scene scene =
+        model->scene ? model->scene(at) : (struct lab_scene){0};
+
+    model->theory(at, model->scene ? &scene : NULL, theory);
+}
+
+static int perform_trials(struct lab_run *run, const struct lab_model *model,
+                          const struct lab_setting *at, uint64_t stream, int64_t trials,
+                          struct lab_sample *sample)
+{
+    struct lab_histogram *const histograms[LAB_TRIAL_VALUES_MAX] = {sample->histogram};
+
+    if (model->trials)
+        return model->trials(run, at, stream, trials, sample);
+    if (model->trial) {
+        const struct lab_draws draws = {at, run->session.seed, stream};
+        return lab_run_trials(run, model->trial, &draws, trials, model->values,
+                              model->scratch(at), sample->moments);
+    }
+    const struct lab_scene scene = model->scene(at);
+    return lab_scene_measure(&run->session, &scene, stream, trials, model->observe,
+                             (void *)(uintptr_t)at, model->values, sample->moments,
+                             sample->histogram ? histograms : NULL);
+}
+
+int lab_measure_at(struct lab_run *run, const struct lab_model *model,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample)
+{
+    struct lab_found *const found = sample->found;
+    double theory[LAB_QUANTITIES_MAX];
+
+    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
+    theory_of(model, at, theory);
+    for (int r = 0; r < model->count; r++)
+        found[r] = lab_sure(theory[r], NAN);
+    if (model->measure)
+        return model->measure(run, at, found);
+    if (perform_trials(run, model, at, stream, trials, sample))
+        return -1;
+    for (int r = 0; r < model->count; r++) {
+        const struct lab_observable *const row = &model->rows[r];
+        found[r] =
+            lab_exact(theory[r],
+                      lab_estimate_by(row->how, &sample->moments[row->value], row->most));
+    }
+    if (model->finish)
+        model->finish(at, sample);
+    return 0;
+}
+
+void lab_emit_all(struct lab_run *run, const struct lab_model *model,
+                  const struct lab_setting *at, const struct lab_sample *sample)
+{
+    for (int r = 0; r < model->count; r++) {
+        struct lab_found found = sample->found[r];
+        if (model->rounding > 0 && !(found.se > model->rounding) && !found.rare)
+            found.se = 0;
+        if (!found.is_absent)
+            lab_emit(run, model->rows[r].quantity, at, found);
+    }
+}
+
+/* Cancelled before the first trial. */
+static int is_empty(const struct lab_run *run, const struct lab_sample *sample)
+{
+    return lab_stopped(&run->session) && isnan(sample->found[0].measured);
+}
+
+int lab_rows_at(struct lab_run *run, const struct lab_model *model,
+                const struct lab_setting *at, uint64_t stream, int64_t trials,
+                struct lab_sample *sample)
+{
+    if (lab_measure_at(run, model, at, stream, trials, sample))
+        return -1;
+    if (!is_empty(run, sample))
+        lab_emit_all(run, model, at, sample);
+    return 0;
+}
+
+/* ---- sweeps ------------------------------------------------------------------ */
+
+double lab_line_at(const struct lab_line *line, int x)
+{
+    const double even = line->from + (line->to - line->from) * x / line->steps;
+    double value = even;
+
+    if (line->spacing == LAB_BY_FACTORS)
+        value = line->from * pow(line->to / line->from, (double)x / line->steps);
+    else if (line->spacing == LAB_BY_POWERS)
+        value = pow(line->base > 0 ? line->base : 10, even);
+    return line->is_whole ? floor(value) : value;
+}
+
+static void draw_lines(const struct lab_model *model, const struct lab_sweep *sweep,
+                       struct lab_setting at, const struct lab_plotted *drawn, int count)
+{
+    double theory[LAB_QUANTITIES_MAX];
+    int is_drawn = 0;
+
+    for (int c = 0; c < count; c++)
+        is_drawn |= drawn[c].curve.theory != NULL;
+    for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
+        double *const value = &at.at[sweep->flag];
+        *value = lab_line_at(&sweep->line, x);
+        theory_of(model, &at, theory);
+        for (int c = 0; c < count; c++)
+            lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
+    }
+}
+
+static int is_own(const struct lab_run *run, const struct lab_setting *at)
+{
+    const struct lab_setting own = lab_own(run);
+
+    for (int f = 0; f < run->experiment->flag_count; f++)
+        if (at->at[f] < own.at[f] || at->at[f] > own.at[f])
+            return 0;
+    return 1;
+}
+
+/* Rows and points at one value of the flag; 1 where the session was cancelled first. */
+static int step(struct lab_run *run, const struct lab_model *model,
+                const struct lab_sweep *sweep, int x, const struct lab_setting *at,
+                const struct lab_plotted *drawn, int count)
+{
+    const uint64_t stride = sweep->stride ? sweep->stride : 1;
+    struct lab_sample new = {.histogram = NULL};
+    const int is_known = sweep->own && is_own(run, at);
+    const struct lab_sample *const sample = is_known ? sweep->own : &new;
+
+    if (!is_known && lab_measure_at(run, model, at, sweep->stream + (uint64_t)x * stride,
+                                    sweep->trials, &new))
+        return -1;
+    if (is_empty(run, sample))
+        return 1;
+    if (!sweep->only_drawn && !is_known)
+        lab_emit_all(run, model, at, sample);
+    for (int c = 0; c < count; c++) {
+        const struct lab_found *const found = &sample->found[drawn[c].row];
+        if (sweep->only_drawn && !is_known)
+            lab_emit(run, model->rows[drawn[c].row].quantity, at, *found);
+        lab_series_point(drawn[c].curve.measured, at->at[sweep->flag], found->measured,
+                         found->se);
+    }
+    return 0;
+}
+
+int lab_sweep(struct lab_run *run, const struct lab_model *model,
+              const struct lab_sweep *sweep, struct lab_setting at,
+              const struct lab_plotted *drawn, int count)
+{
+    int ended = 0;
+
+    draw_lines(model, sweep, at, drawn, count);
+    for (int x = 0; x < sweep->count && !ended && !lab_stopped(&run->session); x++) {
+        at.at[sweep->flag] = sweep->steps[x];
+        ended = step(run, model, sweep, x, &at, drawn, count);
+    }
+    return ended < 0 ? -1 : 0;
+}

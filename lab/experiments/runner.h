@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner: an experiment as a table of quantities, the theory of them at a
+ * setting, a measurement of them, and sweeps over a flag.
+ */
+#ifndef LAB_RUNNER_H
+#define LAB_RUNNER_H
+
+#include "lab/experiments/experiment.h"
+#include "lab/setups/scene.h"
+
+/* A quantity: a row, and in Monte Carlo the value of the trials behind it. */
+struct lab_observable {
+    const char *quantity;
+    int value;
+    enum lab_estimator how;
+    double most; /* the value lies within [0, most] */
+};
+
+/* What was measured at a setting. */
+struct lab_sample {
+    struct lab_found found[LAB_QUANTITIES_MAX];       /* by row */
+    struct lab_moments moments[LAB_TRIAL_VALUES_MAX]; /* of the values of the trials */
+    struct lab_histogram *histogram;                  /* of value 0; NULL: not wanted */
+};
+
+/* The arg of a model's own trial: its setting, and its stream of random numbers. */
+struct lab_draws {
+    const struct lab_setting *at;
+    uint64_t seed, stream;
+};
+
+struct lab_model {
+    const struct lab_observable *rows;
+    int count; /* at most LAB_QUANTITIES_MAX */
+    /*
+     * theory[row] at a setting, NaN where no exact form is known; scene: that of the
+     * setting, NULL where the model has none.
+     */
+    void (*theory)(const struct lab_setting *at, const struct lab_scene *scene,
+                   double *theory);
+
+    /*
+     * Monte Carlo: `scene` with `observe`, whose arg is the setting; or `trial`, whose
+     * arg is a struct lab_draws, with `scratch` numbers for each thread; or `trials`.
+     */
+    int values;
+    struct lab_scene (*scene)(const struct lab_setting *at);
+    lab_observe observe;
+    lab_trial trial;
+    int64_t (*scratch)(const struct lab_setting *at);
+    int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
+                  int64_t trials, struct lab_sample *sample);
+    /* Changes what is not the estimate of its observable; NULL: everything is. */
+    void (*finish)(const struct lab_setting *at, struct lab_sample *sample);
+    /* Scatter up to this is rounding, not chance: the row counts as sure. */
+    double rounding;
+
+    /* Without chance: sets found[row], whose theory is there. */
+    int (*measure)(struct lab_run *run, const struct lab_setting *at,
+                   struct lab_found *found);
+};
+/* The fields of a model that name its table of rows. */
+#define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+
+/* Measures a setting into the sample.  0, or -1 after lab_fail(). */
+int lab_measure_at(struct lab_run *run, const struct lab_model *model,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample);
+/* Emits every row that is not absent. */
+void lab_emit_all(struct lab_run *run, const struct lab_model *model,
+                  const struct lab_setting *at, const struct lab_sample *sample);
+/* Measures a setting and emits its rows. */
+int lab_rows_at(struct lab_run *run, const struct lab_model *model,
+                const struct lab_setting *at, uint64_t stream, int64_t trials,
+                struct lab_sample *sample);
+
+/* Values of the flag at which theory is drawn. */
+struct lab_line {
+    double from, to; /* LAB_BY_POWERS: exponents of the base */
+    int steps;
+    enum { LAB_EVENLY, LAB_BY_FACTORS, LAB_BY_POWERS } spacing;
+    int is_whole; /* 1: rounded down */
+    double base;  /* of the powers; 0: 10 */
+};
+double lab_line_at(const struct lab_line *line, int x);
+
+/*
+ * A sweep over one flag: theory at the values of `line`, measurements at `steps`, of
+ * which step x has the stream `stream + x * stride`.
+ */
+struct lab_sweep {
+    int flag;
+    struct lab_line line;
+    const double *steps;
+    int count;
+    uint64_t stream, stride; /* a stride of 0 is 1 */
+    int64_t trials;
+    int only_drawn; /* 1: rows of the quantities drawn, in that order; 0: all rows */
+    const struct lab_sample
+        *own; /* of the run's own setting; NULL: it is measured anew */
+};
+#define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
+
+/* A row of the model, and the curve that shows it; NULL: it is not drawn. */
+struct lab_plotted {
+    int row;
+    struct lab_curve curve;
+};
+
+/* The other flags as in `at`.  Ends early when the session is cancelled. */
+int lab_sweep(struct lab_run *run, const struct lab_model *model,
+              const struct lab_sweep *sweep, struct lab_setting at,
+              const struct lab_plotted *drawn, int count);
+
+#endif

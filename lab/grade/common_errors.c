@@ -8,37 +8,76 @@
 
 /* ---- slips: a letter or a side that must have been meant otherwise ---------------- */
 
+#define SLIP(question, name, says, ...)                                                  \
+    {                                                                                    \
+        (question), (name), { .put = {__VA_ARGS__}, .as = (says) }                       \
+    }
+#define MEAN_FOR_VALUE                                                                   \
+    {"mu_a", "v_a"}, { "mu_b", "v_b" }
+
 static const struct slip {
     const char *question, *name;
     struct lab_repair repair;
 } slips[] = {
-    {"1b-ii",
-     "weight",
-     {{"m"}, {"n"}, 0, "m counts basis vectors; keys are counted by n"}},
-    {"1b-ii",
-     "weight",
-     {{"alpha"}, {"n"}, 0, "alpha is a weight; keys are counted by n"}},
-    {"1c-i",
-     "scores",
-     {{"m_a", "m_b"}, {"norm", "norm"}, 0, "a score is a number: |m| for m"}},
-    {"1c-i",
-     "scores",
-     {{"mu_a", "mu_b"}, {"norm", "norm"}, 0, "a score is a number: |mu| for mu"}},
-    {"1c-i", "output", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
-    {"1c-i", "output", {{"m_a", "m_b"}, {"v_a", "v_b"}, 0, "v, the values, for m"}},
-    {"1c-ii", "ends", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
-    {"1d-i", "outputs", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
-    {"1d-ii", "output", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
-    {"2a-i", "moved", {{NULL}, {NULL}, 1, "P on the left, the side that moves rows"}},
-    {"2a-i", "output", {{NULL}, {NULL}, 1, "P on the left, the side that moves rows"}},
+    SLIP("1b-ii", "weight", "m counts basis vectors; keys are counted by n", {"m", "n"}),
+    SLIP("1b-ii", "weight", "alpha is a weight; keys are counted by n", {"alpha", "n"}),
+    SLIP("1c-i", "scores", "a score is a number: |m| for m", {"m_a", "norm(m_a)"},
+         {"m_b", "norm(m_b)"}),
+    SLIP("1c-i", "scores", "a score is a number: |mu| for mu", {"mu_a", "norm(mu_a)"},
+         {"mu_b", "norm(mu_b)"}),
+    SLIP("1c-i", "output", "v, the values, for mu", MEAN_FOR_VALUE),
+    SLIP("1c-i", "output", "v, the values, for m", {"m_a", "v_a"}, {"m_b", "v_b"}),
+    SLIP("1c-ii", "ends", "v, the values, for mu", MEAN_FOR_VALUE),
+    SLIP("1d-i", "outputs", "v, the values, for mu", MEAN_FOR_VALUE),
+    SLIP("1d-ii", "output", "v, the values, for mu", MEAN_FOR_VALUE),
+    {"2a-i", "moved", {.as = "P on the left, the side that moves rows", .reversed = 1}},
+    {"2a-i", "output", {.as = "P on the left, the side that moves rows", .reversed = 1}},
 };
 
-const struct lab_repair *lab_repair_of(const struct lab_part *part, int index)
+/* Replaces the formulas by repaired ones: 1, or 0 if they have nothing to repair. */
+static int repair_formulas(struct lab_asked *asked, const struct lab_repair *repair)
 {
-    for (size_t s = 0; s < sizeof slips / sizeof slips[0]; s++)
-        if (!strcmp(slips[s].question, part->question) &&
-            !strcmp(slips[s].name, part->name) && index-- == 0)
-            return &slips[s].repair;
+    int uses = repair->reversed, full = 0;
+    for (int k = 0; k < asked->part->texts; k++) {
+        struct lab_expression *const formula = &asked->formula[k];
+        for (int r = 0; r < LAB_REPAIRS && repair->put[r].from; r++)
+            if (lab_expression_uses(formula, repair->put[r].from)) {
+                uses = 1;
+                full |=
+                    lab_expression_put(formula, repair->put[r].from, repair->put[r].to);
+            }
+        if (repair->reversed)
+            full |= lab_expression_reverse(formula);
+    }
+    return uses && !full;
+}
+
+/* Whether the part is judged better than `mark` once it is repaired; or -1. */
+static int is_better(const struct lab_asked *asked, const struct lab_repair *repair,
+                     enum lab_mark *mark)
+{
+    struct lab_asked repaired = *asked;
+    struct lab_probe_result result;
+    if (!repair_formulas(&repaired, repair))
+        return 0;
+    if (lab_probe(&repaired, &result))
+        return -1;
+    if (result.mark >= *mark)
+        return 0;
+    *mark = result.mark;
+    return 1;
+}
+
+const struct lab_repair *lab_find_slip(const struct lab_asked *asked, enum lab_mark *mark,
+                                       int *status)
+{
+    for (size_t s = 0; s < sizeof slips / sizeof slips[0] && *status >= 0; s++)
+        if (!strcmp(slips[s].question, asked->part->question) &&
+            !strcmp(slips[s].name, asked->part->name)) {
+            *status = is_better(asked, &slips[s].repair, mark);
+            if (*status > 0)
+                return &slips[s].repair;
+        }
     return NULL;
 }
 
@@ -143,13 +182,14 @@ static int matches(const struct lab_asked *asked, const struct known *error)
         if (lab_expression_parse(error->formula[k], &other.formula[k], &ignored))
             return 0;
     for (int x = 0; x < LAB_PROBES; x++) {
-        struct lab_world world;
-        struct lab_letters letters = {0};
-        lab_probe_world(asked, x, &world);
-        asked->part->probing->bind(asked, &world, &letters);
+        struct lab_point point;
+        struct lab_letters letters;
+        lab_probe_world(asked, x, &point);
+        if (lab_letters_bind(&letters, asked->part->probing->letters, &point))
+            return 0;
         for (int k = 0; k < texts; k++) {
             struct lab_value own, theirs;
-            struct lab_found found = {0};
+            struct lab_finding found = {0};
             if (lab_asked_value(asked, k, &letters, 0, 0, &own, &found) ||
                 lab_asked_value(&other, k, &letters, 0, 0, &theirs, &found) ||
                 own.rows != theirs.rows || own.columns != theirs.columns)
@@ -191,45 +231,40 @@ static const char *name_of_choice(const struct lab_asked *asked)
 
 /* ---- near misses ---------------------------------------------------------------- */
 
-static double less_two(double x) { return x - 2; }
-static double less_one(double x) { return x - 1; }
-static double more_one(double x) { return x + 1; }
-static double more_two(double x) { return x + 2; }
-static double square(double x) { return x * x; }
+#define ALPHA_IS_A_VARIANCE                                                              \
+    "sigma and sigma^2: alpha is a variance, not a standard deviation"
+
+#define NEAR(letter, formula, says)                                                      \
+    {                                                                                    \
+        .put = {{(letter), (formula)}}, .as = (says)                                     \
+    }
 
 /* Each makes the formula right where the letter stands for something else. */
-static const struct lab_near nears[] = {
-    {"n", less_two, "a count: right with n - 2 for n"},
-    {"n", less_one, "a count: right with n - 1 for n"},
-    {"n", more_one, "a count: right with n + 1 for n"},
-    {"n", more_two, "a count: right with n + 2 for n"},
-    {"sigma2", sqrt, "sigma^2 in place of sigma"},
-    {"sigma", sqrt, "sigma^2 in place of sigma"},
-    {"sigma", square, "sigma in place of sigma^2"},
-    {"alpha", sqrt, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
-    {"alpha", square, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
-    {"C", square, "C in place of C^2"},
-    {"C", sqrt, "C^2 in place of C"},
+static const struct lab_repair nears[] = {
+    NEAR("n", "n - 2", "a count: right with n - 2 for n"),
+    NEAR("n", "n - 1", "a count: right with n - 1 for n"),
+    NEAR("n", "n + 1", "a count: right with n + 1 for n"),
+    NEAR("n", "n + 2", "a count: right with n + 2 for n"),
+    NEAR("sigma2", "sqrt(sigma2)", "sigma^2 in place of sigma"),
+    NEAR("sigma", "sqrt(sigma)", "sigma^2 in place of sigma"),
+    NEAR("sigma", "sigma^2", "sigma in place of sigma^2"),
+    NEAR("alpha", "sqrt(alpha)", ALPHA_IS_A_VARIANCE),
+    NEAR("alpha", "alpha^2", ALPHA_IS_A_VARIANCE),
+    NEAR("C", "C^2", "C in place of C^2"),
+    NEAR("C", "sqrt(C)", "C^2 in place of C"),
 };
 
-/* What makes the formula right in every world, or NULL; *status -1: memory or the
- * engine. */
-static const struct lab_near *find_near(const struct lab_asked *asked, int *status)
+/* What makes the formula right in every world, or ""; *status -1: memory or the engine.
+ */
+static const char *near_miss(const struct lab_asked *asked, int *status)
 {
-    for (size_t x = 0; x < sizeof nears / sizeof nears[0] && !*status; x++) {
-        struct lab_asked other = *asked;
-        struct lab_probe_result result;
-        int uses = 0;
-        for (int k = 0; k < asked->part->texts; k++)
-            uses |= lab_expression_uses(&asked->formula[k], nears[x].letter);
-        if (!uses)
-            continue;
-        other.near = &nears[x];
-        *status = lab_probe(&other, &result);
-        if (!*status && result.mark == LAB_MARK_RIGHT)
-            return &nears[x];
+    for (size_t x = 0; x < sizeof nears / sizeof nears[0] && *status >= 0; x++) {
+        enum lab_mark mark = LAB_MARK_LIMIT;
+        *status = is_better(asked, &nears[x], &mark);
+        if (*status > 0)
+            return nears[x].as;
     }
-    return NULL;
+    return "";
 }
 
 /* ---- errors of any number ------------------------------------------------------------
@@ -251,7 +286,7 @@ static int everywhere(const struct lab_probe_result *result,
                       double (*zero)(double computed, double claimed))
 {
     for (int x = 0; x < result->probes; x++) {
-        const struct lab_found *const at = &result->at[x];
+        const struct lab_finding *const at = &result->at[x];
         if (!(fabs(zero(at->computed, at->claimed)) <= 1e-9 * (1 + fabs(at->computed))))
             return 0;
     }
@@ -262,7 +297,7 @@ static int has_constant_ratio(const struct lab_probe_result *result, double *rat
 {
     *ratio = NAN;
     for (int x = 0; x < result->probes; x++) {
-        const struct lab_found *const at = &result->at[x];
+        const struct lab_finding *const at = &result->at[x];
         if (at->computed == 0 && at->claimed == 0)
             continue;
         const double here = at->claimed / at->computed;
@@ -302,7 +337,7 @@ static double length_of(const struct lab_pair_query *query)
 
 static void name_of_query(const struct lab_asked *asked, char *name, size_t size)
 {
-    struct lab_world small, large;
+    struct lab_point small, large;
     int grows = 0;
 
     lab_probe_world(asked, 4, &small);
@@ -310,7 +345,7 @@ static void name_of_query(const struct lab_asked *asked, char *name, size_t size
     large.scale = 100 * small.scale;
     for (int k = 0; k < asked->part->texts; k++) {
         struct lab_pair_query x, y;
-        struct lab_found found = {0};
+        struct lab_finding found = {0};
         if (lab_asked_query(asked, k, &small, &x, &found) ||
             lab_asked_query(asked, k, &large, &y, &found))
             return;
@@ -333,7 +368,7 @@ static int uses_draws(const struct lab_asked *asked)
     static const char *const draws[] = {"v_a", "v_b", "s", "c", "c_b"};
     for (size_t d = 0; d < sizeof draws / sizeof draws[0]; d++)
         if (lab_expression_uses(&asked->formula[0], draws[d]))
-            return asked->part->probing == &lab_probe_extract;
+            return !strcmp(asked->part->name, "M");
     return 0;
 }
 
@@ -343,7 +378,8 @@ static int name_of_order(const struct lab_asked *asked, char *name, size_t size)
     static const struct lab_repair reversed = {.reversed = 1};
     struct lab_asked other = *asked;
     struct lab_probe_result result;
-    other.repair = &reversed;
+    if (!repair_formulas(&other, &reversed))
+        return 0;
     if (lab_probe(&other, &result))
         return -1;
     if (!*result.found.why)
@@ -375,10 +411,8 @@ int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result 
     if (*result->found.why)
         return name_of_order(asked, name, size);
     int status = 0;
-    const struct lab_near *const near = find_near(asked, &status);
-    if (near)
-        snprintf(name, size, "%s", near->says);
-    else if (part->probing->number)
+    snprintf(name, size, "%s", near_miss(asked, &status));
+    if (!*name && part->probing->number)
         name_of_number(result, name, size);
-    return status;
+    return status < 0 ? -1 : 0;
 }

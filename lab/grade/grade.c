@@ -3,12 +3,46 @@
 #include "lab/grade/grade.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/grade/probing.h"
+
+/* ---- the questions in order ------------------------------------------------------- */
+
+static const struct group {
+    const struct lab_part *part;
+    int count;
+} groups[] = {
+    {lab_parts_copy, LAB_PARTS_COPY},   {lab_parts_extract, LAB_PARTS_EXTRACT},
+    {lab_parts_pair, LAB_PARTS_PAIR},   {lab_parts_magnitude, LAB_PARTS_MAGNITUDE},
+    {lab_parts_heads, LAB_PARTS_HEADS}, {lab_parts_tokens, LAB_PARTS_TOKENS},
+};
+
+_Static_assert(LAB_PARTS_COPY + LAB_PARTS_EXTRACT + LAB_PARTS_PAIR + LAB_PARTS_MAGNITUDE +
+                       LAB_PARTS_HEADS + LAB_PARTS_TOKENS ==
+                   LAB_GRADE_PARTS,
+               "every part is counted");
+
+const struct lab_part *lab_grade_part(int part)
+{
+    const struct group *group = groups;
+    for (; part >= group->count; group++)
+        part -= group->count;
+    return &group->part[part];
+}
+
+int lab_grade_find(const char *question, const char *name)
+{
+    for (int p = 0; p < LAB_GRADE_PARTS; p++)
+        if (!strcmp(lab_grade_part(p)->question, question) &&
+            !strcmp(lab_grade_part(p)->name, name))
+            return p;
+    return -1;
+}
+
+/* ---- marks and points ------------------------------------------------------------- */
 
 const char *lab_mark_name(enum lab_mark mark)
 {
@@ -54,32 +88,20 @@ static int find_choice(const char *choices, const char *word)
     }
 }
 
-static void bind_somewhere(int part, struct lab_letters *letters)
-{
-    struct lab_exercise exercise;
-    const struct lab_asked asked = {.exercise = &exercise, .part = lab_grade_part(part)};
-    const struct lab_world world = {.n = 3, .scale = 1, .gamma = 1, .eps = 0.1};
-    memset(letters, 0, sizeof *letters);
-    if (!lab_exercise_open(&exercise))
-        asked.part->probing->bind(&asked, &world, letters);
-    lab_exercise_close(&exercise);
-}
-
 void lab_grade_letters(int part, char *text, size_t size)
 {
-    struct lab_letters letters;
-    bind_somewhere(part, &letters);
+    const struct lab_topic *const letters = lab_grade_part(part)->probing->letters;
+    struct lab_text names = {text, size, 0};
     *text = 0;
-    for (int i = 0; i < letters.count; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s", i ? " " : "", letters.letter[i].name);
-    }
+    for (int i = 0; i < letters->count; i++)
+        lab_text_add(&names, "%s%s", i ? " " : "", letters->place[i].name);
 }
 
-static int is_known(const struct lab_letters *letters, const char *name)
+static int is_known(const struct lab_part *part, const char *name)
 {
+    const struct lab_topic *const letters = part->probing->letters;
     for (int i = 0; i < letters->count; i++)
-        if (!strcmp(letters->letter[i].name, name))
+        if (!strcmp(letters->place[i].name, name))
             return 1;
     return !strcmp(name, "pi") || !strcmp(name, "e") || !strcmp(name, "inf");
 }
@@ -89,7 +111,6 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
     const struct lab_part *const p = lab_grade_part(part);
     struct lab_expression expression;
     struct lab_expression_error error;
-    struct lab_letters letters;
 
     if (p->choices) {
         if (find_choice(p->choices, text) >= 0)
@@ -104,9 +125,8 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
         snprintf(why, size, "column %d: %s", error.column, error.text);
         return -1;
     }
-    bind_somewhere(part, &letters);
     for (int i = 0; i < expression.letters; i++)
-        if (!is_known(&letters, expression.letter[i])) {
+        if (!is_known(p, expression.letter[i])) {
             char all[160];
             if (lab_expression_is_function(expression.letter[i])) {
                 snprintf(why, size, "%s needs its argument in parentheses",
@@ -141,90 +161,60 @@ static void set_texts(struct lab_asked *asked, const char *const *text)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 static void tell_numbers(const struct lab_asked *asked,
-                         const struct lab_probe_result *result, char *text, size_t size)
+                         const struct lab_probe_result *result, struct lab_text *text)
 {
-    const struct lab_found *const found = &result->found;
-    char where[120];
+    const struct lab_finding *const found = &result->found;
     if (*found->why) {
-        append(text, size, "%s", found->why);
+        lab_text_add(text, "%s", found->why);
         return;
     }
     if (asked->own_is_given)
-        append(text, size, "at your %s, ", asked->own->part->name);
-    lab_world_words(asked, &result->worst, where, sizeof where);
+        lab_text_add(text, "at your %s, ", asked->own->part->name);
+    lab_world_words(asked, &result->worst, text);
     const struct lab_probing *const probing = asked->part->probing;
     const char *const measures = probing->measures;
     if (isnan(found->claimed))
-        append(text, size, "%s: %s %.4g", where, measures ? measures : "off by",
-               found->computed);
+        lab_text_add(text, ": %s %.4g", measures ? measures : "off by", found->computed);
     else
-        append(text, size, "%s: %s %.6g, %s %.6g", where,
-               measures ? measures : "computed", found->computed,
-               probing->against ? probing->against : "claimed", found->claimed);
+        lab_text_add(text, ": %s %.6g, %s %.6g", measures ? measures : "computed",
+                     found->computed, probing->against ? probing->against : "claimed",
+                     found->claimed);
 }
 
 static void tell_limit(const struct lab_asked *asked,
-                       const struct lab_probe_result *result, char *text, size_t size)
+                       const struct lab_probe_result *result, struct lab_text *text)
 {
     const char *const grows = asked->part->probing->grows;
-    const unsigned needs = result->needs;
-    append(text, size, "; vanishes");
-    if (needs & LAB_FREES_EVENT)
-        append(text, size, " where gamma > 0");
-    if (needs & LAB_FREES_SCALE)
-        append(text, size, " as %s grows", grows ? grows : "the scale");
-    if (needs & LAB_FREES_ALPHA)
-        append(text, size,
-               needs & LAB_FREES_SCALE ? " while alpha |q|^2 -> 0" : " as alpha -> 0");
-    if (needs & LAB_FREES_EPS)
-        append(text, size, " as eps falls and n grows");
-    append(text, size, " (%.2g at the end)", result->residual);
+    const unsigned needs = result->limit.needs;
+    lab_text_add(text, "; vanishes");
+    if (needs & LAB_FREE_EVENT)
+        lab_text_add(text, " where gamma > 0");
+    if (needs & LAB_FREE_SCALE)
+        lab_text_add(text, " as %s grows", grows ? grows : "the scale");
+    if (needs & LAB_FREE_ALPHA)
+        lab_text_add(text, needs & LAB_FREE_SCALE ? " while alpha |q|^2 -> 0"
+                                                  : " as alpha -> 0");
+    if (needs & LAB_FREE_EPS)
+        lab_text_add(text, " as eps falls and n grows");
+    lab_text_add(text, " (%.2g at the end)", result->limit.residual);
 }
 
 /* ---- verdicts -----------------------------------------------------------------------
  */
 
-static int uses_repair(const struct lab_asked *asked, const struct lab_repair *repair)
-{
-    for (int k = 0; k < asked->part->texts; k++)
-        for (int r = 0; r < 2 && repair->from[r]; r++)
-            if (lab_expression_uses(&asked->formula[k], repair->from[r]))
-                return 1;
-    return repair->reversed;
-}
-
 /* Whether a repair makes the claim right, or right in a limit where it is wrong. */
-static int try_repairs(struct lab_asked *asked, struct lab_part_grade *grade)
+static int try_repairs(const struct lab_asked *asked, struct lab_part_grade *grade,
+                       struct lab_text *text)
 {
-    const struct lab_repair *repair;
-    for (int x = 0; (repair = lab_repair_of(asked->part, x)); x++) {
-        struct lab_probe_result result;
-        if (!uses_repair(asked, repair))
-            continue;
-        asked->repair = repair;
-        const int status = lab_probe(asked, &result);
-        asked->repair = NULL;
-        if (status)
-            return -1;
-        if (result.mark < grade->mark) {
-            grade->mark = LAB_MARK_SLIP;
-            snprintf(grade->error, sizeof grade->error, "%s", repair->tells);
-            append(grade->evidence, sizeof grade->evidence, "; so repaired it is %s",
-                   lab_mark_words(result.mark));
-            return 0;
-        }
-    }
+    enum lab_mark mark = grade->mark;
+    int status = 0;
+    const struct lab_repair *const repair = lab_find_slip(asked, &mark, &status);
+    if (!repair)
+        return status;
+    grade->mark = LAB_MARK_SLIP;
+    snprintf(grade->error, sizeof grade->error, "%s", repair->as);
+    lab_text_add(text, "; so repaired it is %s", lab_mark_words(mark));
     return 0;
 }
 
@@ -247,11 +237,11 @@ static int blame_queries(const struct lab_asked *asked, struct lab_part_grade *g
     return 0;
 }
 
-static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
+static int judge(const struct lab_asked *asked, struct lab_part_grade *grade)
 {
     struct lab_probe_result result;
-    char *const text = grade->evidence;
-    const size_t size = sizeof grade->evidence;
+    struct lab_text evidence = {grade->evidence, sizeof grade->evidence, 0};
+    struct lab_text *const text = &evidence;
 
     if (lab_probe(asked, &result))
         return -1;
@@ -259,14 +249,16 @@ static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
     grade->computed = result.found.computed;
     grade->claimed = result.found.claimed;
     if (result.mark == LAB_MARK_RIGHT) {
-        append(text, size, "exact in %d worlds", result.probes);
-        return 0;
+        lab_text_add(text, "exact in %d worlds", result.probes);
+        return text->is_cut ? -1 : 0;
     }
-    tell_numbers(asked, &result, text, size);
-    if (try_repairs(asked, grade))
+    tell_numbers(asked, &result, text);
+    if (try_repairs(asked, grade, text))
         return -1;
     if (grade->mark == LAB_MARK_LIMIT)
-        tell_limit(asked, &result, text, size);
+        tell_limit(asked, &result, text);
+    if (text->is_cut)
+        return -1;
     if (grade->mark != LAB_MARK_WRONG &&
         (grade->mark != LAB_MARK_LIMIT || asked->part->approximate))
         return 0;

@@ -24,6 +24,8 @@
 #ifndef LAB_EXPRESSION_H
 #define LAB_EXPRESSION_H
 
+#include <stddef.h>
+
 enum {
     LAB_EXPRESSION_TEXT = 1000,  /* bytes of a formula, at most */
     LAB_EXPRESSION_STEPS = 256,  /* numbers, letters and operations */
@@ -47,6 +49,23 @@ struct lab_letter {
     int rows, columns;
     const double *x; /* as in lab_value */
 };
+
+/* A letter, and where its numbers lie in the struct of its topic. */
+struct lab_place {
+    const char *name;
+    unsigned needs; /* computation that its value requires; 0: none */
+    int rows, columns;
+    size_t offset;
+};
+
+#define LAB_LETTER(room, name, needs, rows, columns, field)                              \
+    {                                                                                    \
+        (name), (needs), (rows), (columns), offsetof(struct room, field)                 \
+    }
+
+/* Lets `count` letters stand for the numbers in `room`. */
+void lab_place_letters(const struct lab_place *place, int count, const void *room,
+                       struct lab_letter *letter);
 
 struct lab_expression_error {
     int column; /* from 1, in characters */
@@ -77,8 +96,19 @@ int lab_expression_parse(const char *text, struct lab_expression *expression,
 int lab_expression_evaluate(const struct lab_expression *expression,
                             const struct lab_letter *letters, int count,
                             struct lab_value *value, struct lab_expression_error *error);
+/*
+ * Puts a formula wherever the letter occurs; 0, or -1 when it is none or there is no room
+ * for it: the expression is then undefined.
+ */
+int lab_expression_put(struct lab_expression *expression, const char *letter,
+                       const char *formula);
+/* Turns all products round, as (X^T Y^T)^T does; 0, or -1 when there is no room for it.
+ */
+int lab_expression_reverse(struct lab_expression *expression);
 /* Whether the word is a function, such as exp. */
 int lab_expression_is_function(const char *word);
+/* Whether the function occurs. */
+int lab_expression_calls(const struct lab_expression *expression, const char *function);
 /* Whether the letter occurs, whatever its effect. */
 int lab_expression_uses(const struct lab_expression *expression, const char *letter);
 

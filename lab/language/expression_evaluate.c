@@ -17,6 +17,16 @@ static void set_number(struct lab_value *value, double number)
     value->x[0] = number;
 }
 
+void lab_place_letters(const struct lab_place *place, int count, const void *room,
+                       struct lab_letter *letter)
+{
+    for (int i = 0; i < count; i++) {
+        const void *const x = (const char *)room + place[i].offset;
+        letter[i] =
+            (struct lab_letter){place[i].name, place[i].rows, place[i].columns, x};
+    }
+}
+
 static int bind(const char *name, const struct lab_letter *letters, int count,
                 struct lab_value *value)
 {

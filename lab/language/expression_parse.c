@@ -253,7 +253,68 @@ int lab_expression_parse(const char *text, struct lab_expression *expression,
     return parser.token.kind == LAB_TOKEN_END ? 0 : unexpected(&parser, "an operation");
 }
 
+static int append_step(struct lab_expression *to, const struct lab_expression_step *step)
+{
+    if (to->steps == LAB_EXPRESSION_STEPS)
+        return -1;
+    to->step[to->steps++] = *step;
+    return 0;
+}
+
+int lab_expression_put(struct lab_expression *expression, const char *letter,
+                       const char *formula)
+{
+    struct lab_expression from = *expression, with;
+    struct lab_expression_error error;
+
+    if (lab_expression_parse(formula, &with, &error) ||
+        expression->letters + with.letters > LAB_EXPRESSION_LETTERS)
+        return -1;
+    memcpy(expression->letter + from.letters, with.letter,
+           (size_t)with.letters * sizeof *with.letter);
+    expression->letters += with.letters;
+    expression->steps = 0;
+    for (int s = 0; s < from.steps; s++) {
+        const struct lab_expression_step *const step = &from.step[s];
+        const int is_it =
+            step->what == LAB_STEP_LETTER && !strcmp(from.letter[step->letter], letter);
+        for (int w = 0; is_it && w < with.steps; w++) {
+            struct lab_expression_step put = with.step[w];
+            put.letter = (short)(put.letter + from.letters);
+            if (append_step(expression, &put))
+                return -1;
+        }
+        if (!is_it && append_step(expression, step))
+            return -1;
+    }
+    return 0;
+}
+
+int lab_expression_reverse(struct lab_expression *expression)
+{
+    const struct lab_expression_step transpose = {.what = LAB_STEP_TRANSPOSE};
+    const struct lab_expression from = *expression;
+    int full = 0;
+
+    expression->steps = 0;
+    for (int s = 0; s < from.steps; s++) {
+        full |= append_step(expression, &from.step[s]);
+        if (from.step[s].what == LAB_STEP_LETTER)
+            full |= append_step(expression, &transpose);
+    }
+    return full | append_step(expression, &transpose);
+}
+
 int lab_expression_is_function(const char *word) { return lab_function_find(word) >= 0; }
+
+int lab_expression_calls(const struct lab_expression *expression, const char *function)
+{
+    const int what = LAB_STEP_FUNCTION + lab_function_find(function);
+    for (int s = 0; s < expression->steps; s++)
+        if (expression->step[s].what == what)
+            return 1;
+    return 0;
+}
 
 int lab_expression_uses(const struct lab_expression *expression, const char *letter)
 {

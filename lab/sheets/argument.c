@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cases of an argument, in a world of their own. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +18,28 @@ static void bind(struct lab_scope *scope, const char *name, const struct lab_val
     scope->count++;
 }
 
+static int value_of(struct lab_scope *scope, const char *text, struct lab_value *value)
+{
+    struct lab_expression formula;
+    struct lab_expression_error error;
+    return lab_expression_parse(text, &formula, &error) ||
+                   lab_scope_value(scope, text, &formula, value)
+               ? -1
+               : 0;
+}
+
 /* Weights of the argument's keys, through the engine. */
-static int weigh(const struct lab_argument *argument, const struct lab_scope *scope,
-                 struct lab_value *weights, char *why, size_t size)
+static int weigh(const struct lab_argument *argument, struct lab_scope *scope,
+                 struct lab_value *weights)
 {
     double keys[N][N];
     struct lab_value value;
     for (int i = 0; i < N; i++) {
-        if (lab_scope_value(scope, argument->key[i], &value, why, size))
+        if (value_of(scope, argument->key[i], &value))
             return -1;
         memcpy(keys[i], value.x, sizeof keys[i]);
     }
-    if (lab_scope_value(scope, argument->query, &value, why, size))
+    if (value_of(scope, argument->query, &value))
         return -1;
     weights->rows = N;
     weights->columns = 1;
@@ -39,8 +48,8 @@ static int weigh(const struct lab_argument *argument, const struct lab_scope *sc
 }
 
 /* Correlation of the outputs of two heads over the magnitudes of k_a, n = 10. */
-static int correlate(const struct lab_argument *argument, const struct lab_scope *scope,
-                     struct lab_value *correlation, char *why, size_t size)
+static int correlate(const struct lab_argument *argument, struct lab_scope *scope,
+                     struct lab_value *correlation)
 {
     const struct lab_point point = {
         .n = 10, .scale = 1, .exercise = scope->point->exercise};
@@ -49,7 +58,7 @@ static int correlate(const struct lab_argument *argument, const struct lab_scope
     struct lab_value value;
 
     for (int h = 0; h < LAB_HEADS; h++) {
-        if (lab_scope_value(scope, argument->head[h], &value, why, size))
+        if (value_of(scope, argument->head[h], &value))
             return -1;
         memcpy(query + N * h, value.x, N * sizeof *query);
     }
@@ -65,37 +74,33 @@ static int correlate(const struct lab_argument *argument, const struct lab_scope
 }
 
 static int try_case(const struct lab_argument *argument, struct lab_scope *scope,
-                    const char *of, struct lab_case *found)
+                    struct lab_case *found)
 {
     struct lab_value letter, weights, correlation, premise, conclusion;
-    char *const why = found->text;
-    const size_t size = sizeof found->text;
 
-    if (lab_scope_value(scope, of, &letter, why, size))
+    if (value_of(scope, found->of, &letter))
         return -1;
     bind(scope, argument->letter, &letter);
-    if (argument->query && weigh(argument, scope, &weights, why, size))
+    if (argument->query && weigh(argument, scope, &weights))
         return -1;
     if (argument->query)
         bind(scope, "p", &weights);
-    if (argument->head[0] && correlate(argument, scope, &correlation, why, size))
+    if (argument->head[0] && correlate(argument, scope, &correlation))
         return -1;
     if (argument->head[0])
         bind(scope, "r", &correlation);
-    if (lab_scope_value(scope, argument->premise, &premise, why, size) ||
-        lab_scope_value(scope, argument->conclusion, &conclusion, why, size))
+    if (value_of(scope, argument->premise, &premise) ||
+        value_of(scope, argument->conclusion, &conclusion))
         return -1;
     found->premise = premise.x[0];
     found->conclusion = conclusion.x[0];
-    snprintf(found->text, size, "%s; with %s = %s, %s = %.4g", argument->given,
-             argument->letter, of, argument->conclusion, conclusion.x[0]);
     return 0;
 }
 
-int lab_argument_try(const struct lab_claim *claim, attend_context *ctx, int x,
+int lab_argument_try(const struct lab_parsed *parsed, attend_context *ctx, int x,
                      struct lab_case *found)
 {
-    const struct lab_argument *const argument = &claim->argument;
+    const struct lab_argument *const argument = &parsed->claim->argument;
     const struct lab_exercise sound = lab_exercise_sound(ctx);
     const struct lab_point point = {
         .n = N, .scale = 50, .alpha = 1e-4, .exercise = &sound};
@@ -103,9 +108,10 @@ int lab_argument_try(const struct lab_claim *claim, attend_context *ctx, int x,
 
     if (x >= LAB_CASES || !argument->of[x])
         return 1;
-    int status = lab_scope_open(&scope, claim, &point);
+    *found = (struct lab_case){.of = argument->of[x]};
+    int status = lab_scope_open(&scope, parsed, &point);
     if (!status)
-        status = try_case(argument, &scope, argument->of[x], found);
+        status = try_case(argument, &scope, found);
     lab_scope_close(&scope);
     return status;
 }

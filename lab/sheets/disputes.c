@@ -37,14 +37,14 @@ static int rank(enum lab_verdict verdict)
 
 /* Adds who takes a side, with the verdicts; 0, or -1. */
 static int hear_voices(const char *const *voice, const char *comma,
-                       const struct lab_judgement *judgements, char *text, size_t size)
+                       const struct lab_judgement *judgements, struct lab_text *text)
 {
     for (int v = 0; v < LAB_VOICES && voice[v]; v++, comma = ", ") {
         struct lab_judgement judgement;
         if (judge_voice(voice[v], judgements, &judgement))
             return -1;
-        lab_judge_append(text, size, "%s%s %s", comma, judgement.id,
-                         lab_verdict_name(judgement.verdict));
+        lab_text_add(text, "%s%s %s", comma, judgement.id,
+                     lab_verdict_name(judgement.verdict));
     }
     return 0;
 }
@@ -69,48 +69,33 @@ static int weigh_side(const struct lab_side *side, const struct lab_judgement *j
     return worst;
 }
 
-/* Adds the part of a text from `start` to the first of `end`; 0, or -1. */
-static int tell_part(const char *from, const char *start, const char *end, char *text,
-                     size_t size)
-{
-    const char *const part = strstr(from, start);
-    const char *const stop = part ? strstr(part, end) : NULL;
-    if (!stop)
-        return -1;
-    lab_judge_append(text, size, "%.*s", (int)(stop - part), part);
-    return 0;
-}
-
 static int tell_number(const struct lab_exercise *exercise,
-                       const struct lab_decider *decider, char *text, size_t size)
+                       const struct lab_decider *decider, struct lab_text *text)
 {
     struct lab_point at = decider->at;
-    struct lab_findings_at found;
-    char why[200];
+    struct lab_findings found;
+    char why[LAB_WHY];
 
     at.exercise = exercise;
-    if (lab_claim_evaluate(&decider->claim, &at, &found, why, sizeof why))
+    if (lab_claim_evaluate(&decider->claim, &at, &found, why))
         return -1;
-    const struct lab_found *const link = &found.link[0];
-    lab_judge_append(text, size, "%s is %.4g", decider->what,
-                     link->sign == '~' ? link->error : link->measured);
+    const struct lab_finding *const link = &found.link[0];
+    lab_text_add(text, "%s is %.4g", decider->what,
+                 link->sign == '~' ? link->error : link->computed);
     return 0;
 }
 
 /* "; not: A^T (001-10: ...)": the side with what decides it; 0, or -1. */
 static int tell_side(const struct lab_exercise *exercise, const struct lab_side *side,
-                     const struct lab_judgement *telling, char *text, size_t size)
+                     const struct lab_judgement *telling, struct lab_text *text)
 {
-    lab_judge_append(text, size, "%s (%s: ", side->says, telling->id);
+    lab_text_add(text, "%s (%s: ", side->says, telling->id);
     for (int i = 0; i < LAB_DECIDERS && side->number[i].what; i++) {
-        lab_judge_append(text, size, "%s", i ? ", " : "");
-        if (tell_number(exercise, &side->number[i], text, size))
+        lab_text_add(text, "%s", i ? ", " : "");
+        if (tell_number(exercise, &side->number[i], text))
             return -1;
     }
-    if (!side->number[0].what &&
-        tell_part(telling->evidence, "As printed", ". ", text, size))
-        tell_part(telling->evidence, "with ", " where", text, size);
-    lab_judge_append(text, size, ")");
+    lab_text_add(text, "%s)", side->number[0].what ? "" : telling->reason);
     return 0;
 }
 
@@ -126,7 +111,7 @@ static int least_rank(const int *stands)
 /* Who is right, then who is not. */
 static int settle(const struct lab_exercise *exercise,
                   const struct lab_disputed *disputed,
-                  const struct lab_judgement *judgements, char *text, size_t size)
+                  const struct lab_judgement *judgements, struct lab_text *text)
 {
     struct lab_judgement telling[LAB_SIDES];
     int stands[LAB_SIDES] = {0}, told = 0;
@@ -140,13 +125,12 @@ static int settle(const struct lab_exercise *exercise,
         for (int s = 0; s < LAB_SIDES && disputed->side[s].says; s++) {
             if ((stands[s] < least_rank(stands)) != wrong)
                 continue;
-            lab_judge_append(text, size, "%s%s", told++ ? "; " : "",
-                             wrong ? "not: " : "");
-            if (tell_side(exercise, &disputed->side[s], &telling[s], text, size))
+            lab_text_add(text, "%s%s", told++ ? "; " : "", wrong ? "not: " : "");
+            if (tell_side(exercise, &disputed->side[s], &telling[s], text))
                 return -1;
         }
         if (!told) {
-            lab_judge_append(text, size, "none of them");
+            lab_text_add(text, "none of them");
             told = 1;
         }
     }
@@ -159,25 +143,24 @@ int lab_sheets_dispute(int index, const struct lab_judgement *judgements,
     if (index < 0 || index >= LAB_DISPUTES)
         return -1;
     const struct lab_disputed *const disputed = &lab_disputed[index];
-    char *const sides = dispute->sides;
-    const size_t size = sizeof dispute->sides;
+    struct lab_text sides = {dispute->sides, sizeof dispute->sides, 0};
+    struct lab_text right = {dispute->right, sizeof dispute->right, 0};
     struct lab_exercise exercise;
 
     memset(dispute, 0, sizeof *dispute);
     dispute->question = disputed->question;
     for (int s = 0; s < LAB_SIDES && disputed->side[s].says; s++) {
         const struct lab_side *const side = &disputed->side[s];
-        lab_judge_append(sides, size, "%s%s: ", s ? "; " : "", side->says);
-        if (hear_voices(side->decided_by, "", judgements, sides, size) ||
-            hear_voices(side->also, ", ", judgements, sides, size))
+        lab_text_add(&sides, "%s%s: ", s ? "; " : "", side->says);
+        if (hear_voices(side->decided_by, "", judgements, &sides) ||
+            hear_voices(side->also, ", ", judgements, &sides))
             return -1;
     }
     int status = lab_exercise_open(&exercise);
     if (!status)
-        status = settle(&exercise, disputed, judgements, dispute->right,
-                        sizeof dispute->right);
+        status = settle(&exercise, disputed, judgements, &right);
     lab_exercise_close(&exercise);
-    return status;
+    return status || sides.is_cut || right.is_cut ? -1 : 0;
 }
 
 static int has(const char *const *voice, const char *sheet)

@@ -7,14 +7,6 @@
 
 #include "lab/sheets/scope.h"
 
-/* "left sign right"; the texts are copied. */
-struct link {
-    char sign;
-    char side[2][LAB_CLAIM_TEXT];
-    struct lab_expression formula[2];
-    unsigned needs;
-};
-
 /* Between the blanks; 0, or -1 when it is too long. */
 static int copy_side(char *side, const char *text, size_t length)
 {
@@ -32,7 +24,7 @@ static int copy_side(char *side, const char *text, size_t length)
 }
 
 /* Splits at = ~ < > != and ; the count of links, or -1 when the text is no claim. */
-static int split(const char *text, struct link *link)
+static int split(const char *text, struct lab_link *link)
 {
     int count = 0;
     for (const char *left = text; *left;) {
@@ -50,15 +42,45 @@ static int split(const char *text, struct link *link)
     return count;
 }
 
-static int parse(struct link *link, int count, char *why, size_t size)
+static int parse(const char *text, struct lab_expression *formula, char why[LAB_WHY])
 {
     struct lab_expression_error error;
-    for (int i = 0; i < count; i++)
-        for (int s = 0; s < 2; s++)
-            if (lab_expression_parse(link[i].side[s], &link[i].formula[s], &error)) {
-                snprintf(why, size, "%s: %s", link[i].side[s], error.text);
-                return LAB_ILL_FORMED;
-            }
+    if (!lab_expression_parse(text, formula, &error))
+        return 0;
+    snprintf(why, LAB_WHY, "%s: %s", text, error.text);
+    return LAB_ILL_FORMED;
+}
+
+int lab_claim_parse(const struct lab_claim *claim, struct lab_parsed *parsed,
+                    char why[LAB_WHY])
+{
+    struct lab_given *const given[] = {&parsed->query[0], &parsed->query[1],
+                                       &parsed->rival, &parsed->input};
+    const char *const text[] = {claim->query[0], claim->query[1], claim->rival,
+                                claim->input};
+    int status = 0;
+
+    parsed->claim = claim;
+    parsed->count = claim->text ? split(claim->text, parsed->link) : 0;
+    if (parsed->count < 0)
+        return -1;
+    for (int i = 0; i < 2 * parsed->count && !status; i++) {
+        struct lab_link *const link = &parsed->link[i / 2];
+        status = parse(link->side[i % 2], &link->formula[i % 2], why);
+    }
+    for (int i = 0; i < 4 && !status; i++) {
+        given[i]->text = text[i];
+        if (text[i])
+            status = parse(text[i], &given[i]->formula, why);
+    }
+    return status;
+}
+
+int lab_claim_calls(const struct lab_parsed *parsed, const char *function)
+{
+    for (int i = 0; i < 2 * parsed->count; i++)
+        if (lab_expression_calls(&parsed->link[i / 2].formula[i % 2], function))
+            return 1;
     return 0;
 }
 
@@ -77,7 +99,7 @@ static double norm(const struct lab_value *value)
 }
 
 /* A bare 0 is the zero of any shape. */
-static void fit_zero(const struct link *link, struct lab_value *left,
+static void fit_zero(const struct lab_link *link, struct lab_value *left,
                      struct lab_value *right)
 {
     if (strcmp(link->side[1], "0") != 0)
@@ -87,21 +109,18 @@ static void fit_zero(const struct link *link, struct lab_value *left,
     memset(right->x, 0, sizeof right->x);
 }
 
-static int sides(const struct lab_scope *scope, const struct link *link,
-                 struct lab_value value[2], char *why, size_t size)
+static int sides(struct lab_scope *scope, const struct lab_link *link,
+                 struct lab_value value[2])
 {
-    struct lab_expression_error error;
     for (int s = 0; s < 2; s++)
-        if (lab_expression_evaluate(&link->formula[s], scope->letter, scope->count,
-                                    &value[s], &error)) {
-            snprintf(why, size, "%s: %s", link->side[s], error.text);
+        if (lab_scope_value(scope, link->side[s], &link->formula[s], &value[s]))
             return LAB_ILL_FORMED;
-        }
     fit_zero(link, &value[0], &value[1]);
     if (value[0].rows == value[1].rows && value[0].columns == value[1].columns)
         return 0;
-    snprintf(why, size, "%s is %d x %d, %s is %d x %d", link->side[0], value[0].rows,
-             value[0].columns, link->side[1], value[1].rows, value[1].columns);
+    snprintf(scope->why, LAB_WHY, "%s is %d x %d, %s is %d x %d", link->side[0],
+             value[0].rows, value[0].columns, link->side[1], value[1].rows,
+             value[1].columns);
     return LAB_ILL_FORMED;
 }
 
@@ -130,20 +149,17 @@ static double difference(const struct sums *sums)
     return left > 0 && right > 0 && size < LAB_VANISHED ? off / size : off;
 }
 
-static void conclude(const struct link *link, const struct sums *sums,
-                     struct lab_found *found)
+static void conclude(const struct sums *sums, struct lab_finding *found)
 {
     const double left = sums->entry[0], right = sums->entry[1];
     const double least = LAB_ROUNDING + LAB_TOLERANCE * fmax(fabs(left), fabs(right));
-    *found = (struct lab_found){.sign = link->sign,
-                                .of_letters = !(link->needs & ~(unsigned)LAB_NEEDS_GAMMA),
-                                .measured = left,
-                                .expected = right};
-    if (link->sign == '<')
+    found->computed = left;
+    found->claimed = right;
+    if (found->sign == '<')
         found->error = left < right - least ? 0 : 1;
-    else if (link->sign == '>')
+    else if (found->sign == '>')
         found->error = left > right + least ? 0 : 1;
-    else if (link->sign == '!')
+    else if (found->sign == '!')
         found->error = fabs(left - right) > LAB_TOLERANCE ? 0 : 1;
     else
         found->error = difference(sums);
@@ -151,52 +167,60 @@ static void conclude(const struct link *link, const struct sums *sums,
         found->error = INFINITY;
 }
 
-static int evaluate_link(struct lab_scope *scope, const struct link *link,
-                         struct lab_found *found, char *why, size_t size)
+static int evaluate_link(struct lab_scope *scope, const struct lab_link *link,
+                         unsigned needs, struct lab_finding *found)
 {
-    const int64_t count = link->needs & LAB_NEEDS_EACH ? scope->draws.count : 1;
+    const int64_t count = needs & LAB_NEEDS_EACH ? scope->draws.count : 1;
     struct sums sums = {.most = -1};
     struct lab_value value[2];
     for (int64_t x = 0; x < count; x++) {
-        if (link->needs & LAB_NEEDS_EACH)
+        if (needs & LAB_NEEDS_EACH)
             lab_scope_draw(scope, x);
-        if (sides(scope, link, value, why, size))
+        if (sides(scope, link, value))
             return LAB_ILL_FORMED;
         add(&sums, value, count > 1 ? scope->draws.draw[x].weight : 1);
     }
-    conclude(link, &sums, found);
-    found->drawn = count > 1;
+    *found = (struct lab_finding){.sign = link->sign,
+                                  .of_letters = !(needs & ~(unsigned)LAB_NEEDS_GAMMA),
+                                  .drawn = count > 1};
+    conclude(&sums, found);
     return 0;
 }
 
-int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *point,
-                       struct lab_findings_at *found, char *why, size_t size)
+int lab_parsed_evaluate(const struct lab_parsed *parsed, const struct lab_point *point,
+                        struct lab_findings *found, char why[LAB_WHY])
 {
-    struct link *const link = malloc(LAB_LINKS * sizeof *link);
     struct lab_scope scope;
     struct lab_value value[2];
-    unsigned needs = 0;
+    unsigned needs[LAB_LINKS], all = 0;
+    int status = lab_scope_open(&scope, parsed, point);
 
-    if (!link)
-        return -1;
-    found->count = split(claim->text, link);
-    int status = found->count < 0 ? -1 : lab_scope_open(&scope, claim, point);
-    if (!status)
-        status = parse(link, found->count, why, size);
+    found->count = parsed->count;
     for (int i = 0; i < found->count && !status; i++) {
-        link[i].needs = lab_scope_needs(&scope, &link[i].formula[0]) |
-                        lab_scope_needs(&scope, &link[i].formula[1]);
-        needs |= link[i].needs;
+        const struct lab_link *const link = &parsed->link[i];
+        needs[i] = lab_scope_needs(&scope, &link->formula[0]) |
+                   lab_scope_needs(&scope, &link->formula[1]);
+        all |= needs[i];
+        /* Shapes do not wait for numbers. */
+        status = sides(&scope, link, value);
     }
-    /* Shapes do not wait for numbers. */
-    for (int i = 0; i < found->count && !status; i++)
-        status = sides(&scope, &link[i], value, why, size);
     if (!status)
-        status = lab_scope_fill(&scope, needs, why, size);
+        status = lab_scope_fill(&scope, all);
     for (int i = 0; i < found->count && !status; i++)
-        status = evaluate_link(&scope, &link[i], &found->link[i], why, size);
-    if (found->count >= 0)
-        lab_scope_close(&scope);
-    free(link);
+        status = evaluate_link(&scope, &parsed->link[i], needs[i], &found->link[i]);
+    if (status == LAB_ILL_FORMED)
+        memcpy(why, scope.why, LAB_WHY);
+    lab_scope_close(&scope);
+    return status;
+}
+
+int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *point,
+                       struct lab_findings *found, char why[LAB_WHY])
+{
+    struct lab_parsed *const parsed = malloc(sizeof *parsed);
+    int status = parsed ? lab_claim_parse(claim, parsed, why) : -1;
+    if (!status)
+        status = lab_parsed_evaluate(parsed, point, found, why);
+    free(parsed);
     return status;
 }

@@ -9,16 +9,10 @@
 
 #include <stddef.h>
 
-#include "lab/sheets/world.h"
+#include "lab/exercise/world.h"
+#include "lab/judge/limits.h"
+#include "lab/language/expression.h"
 #include "lab/sheets/sheets.h"
-
-/* What the sheet leaves free, calls large, or lets one leave out. */
-enum lab_free {
-    LAB_FREE_SCALE = 1, /* the point's scale grows */
-    LAB_FREE_ALPHA = 2, /* alpha vanishes; the grid then has alpha > 0 as well */
-    LAB_FREE_N = 4,     /* n > 2 */
-    LAB_FREE_EVENT = 8  /* draws with gamma > 0 */
-};
 
 /* What a letter stands for. */
 enum lab_meaning {
@@ -41,7 +35,7 @@ struct lab_symbol {
     enum lab_meaning here;
 };
 
-/* Which letters a claim may use; see letters.c. */
+/* Which letters a claim may use; see scope_keys.c and scope_matrices.c. */
 enum lab_topic { LAB_TOPIC_KEYS, LAB_TOPIC_BASIS, LAB_TOPIC_TOKENS };
 
 /*
@@ -76,15 +70,6 @@ struct lab_claim {
     struct lab_argument argument;
 };
 
-/* One symbol, index or side: every `from` becomes `to`. */
-enum { LAB_REPAIRS = 2 };
-struct lab_repair {
-    struct {
-        const char *from, *to;
-    } put[LAB_REPAIRS];
-    const char *as; /* "as line 17 counts the keys"; NULL: there is no repair */
-};
-
 struct lab_statement {
     const char *id;
     int line;
@@ -100,6 +85,9 @@ struct lab_statement {
 #define LAB_SAYS(name, where, words) .id = (name), .line = (where), .says = (words)
 /* The passage judged, and its line. */
 #define LAB_QUOTES(where, words) .quoted = (where), .quote = (words)
+
+/* What a claim's sheet leaves free and calls large or vanishing, and the scale's name. */
+#define LAB_GROWS(set, name) .free = (set), .called = (set), .grows = (name)
 
 /* The statements of a sheet, in order. */
 struct lab_sheet {
@@ -121,49 +109,61 @@ int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *s
 int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
                         enum lab_reading reading, struct lab_judgement *judgement);
 
-/* Adds to a text of `size` bytes what fits. */
-__attribute__((format(printf, 3, 4))) void lab_judge_append(char *text, size_t size,
-                                                            const char *format, ...);
-
 /* ---- parts of the judge ---------------------------------------------------- */
 
-enum { LAB_LINKS = 6, LAB_CLAIM_TEXT = 400 };
+enum { LAB_LINKS = 6, LAB_CLAIM_TEXT = 400, LAB_ILL_FORMED = 1 };
 
-/* What one link "left sign right" comes to at a point. */
-struct lab_found {
-    char sign;      /* = ~ < > or ! for != */
-    int of_letters; /* no letter in it depends on the world */
-    int drawn;      /* over many draws */
-    /* Both sides; of vectors and draws, the entry that adds most to the error. */
-    double measured, expected;
-    double error; /* 0 where exact; relative where both sides vanish; NaN: infinite */
+/* "left sign right" of a claim's text. */
+struct lab_link {
+    char sign;
+    char side[2][LAB_CLAIM_TEXT];
+    struct lab_expression formula[2];
 };
 
-struct lab_findings_at {
+/* A formula that the claim's text is about; `text` NULL: there is none. */
+struct lab_given {
+    const char *text;
+    struct lab_expression formula;
+};
+
+/* A claim, its formulas parsed. */
+struct lab_parsed {
+    const struct lab_claim *claim;
     int count;
-    struct lab_found link[LAB_LINKS];
+    struct lab_link link[LAB_LINKS];
+    struct lab_given query[LAB_HEADS], rival, input;
 };
 
-enum { LAB_ILL_FORMED = 1 };
+/* 0, -1, or LAB_ILL_FORMED with the reason. */
+int lab_claim_parse(const struct lab_claim *claim, struct lab_parsed *parsed,
+                    char why[LAB_WHY]);
+/* Whether some formula of its text calls the function. */
+int lab_claim_calls(const struct lab_parsed *parsed, const char *function);
 
-/*
- * Evaluates a claim's text at a point: 0, -1 when something could not be computed, or
- * LAB_ILL_FORMED with the reason in `why`.
- */
+/* What the links of a claim come to at a point. */
+struct lab_findings {
+    int count;
+    struct lab_finding link[LAB_LINKS];
+};
+
+/* 0, -1 when something could not be computed, or LAB_ILL_FORMED with the reason. */
+int lab_parsed_evaluate(const struct lab_parsed *parsed, const struct lab_point *point,
+                        struct lab_findings *found, char why[LAB_WHY]);
+/* The same of a claim that is evaluated once. */
 int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *point,
-                       struct lab_findings_at *found, char *why, size_t size);
+                       struct lab_findings *found, char why[LAB_WHY]);
 
 /* A case of an argument.  The premise is met where `premise` is 0. */
 struct lab_case {
+    const char *of;             /* what its letter stands for */
     double premise, conclusion; /* how far each is from true */
-    char text[400];
 };
 /* Case x: 0, 1 when there are no more, or -1. */
-int lab_argument_try(const struct lab_claim *claim, attend_context *ctx, int x,
+int lab_argument_try(const struct lab_parsed *parsed, attend_context *ctx, int x,
                      struct lab_case *found);
 
 /* 1 if the claim's letter means what it meant before; else 0 with the reason. */
-int lab_symbol_keeps(const struct lab_symbol *symbol, char *why, size_t size);
+int lab_symbol_keeps(const struct lab_symbol *symbol, char why[LAB_WHY]);
 
 /* A claim with its repair put in; the texts live here. */
 struct lab_repaired {
@@ -178,25 +178,20 @@ int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *cl
 struct lab_trace {
     int points;
     struct lab_point worst; /* where the error on the grid is largest */
-    struct lab_found found;
+    struct lab_finding found;
     int same;            /* the error is the same at every point */
     int exact;           /* no point of the grid is off */
     int unequal;         /* a link "=" is off on the grid: the worst, and where */
     int unequal_letters; /* such a link, false whatever the world */
     struct lab_point unequal_at;
-    struct lab_found unequal_found;
-    int vanishes;        /* the error vanishes under `needs` */
-    unsigned needs;      /* of enum lab_free: the fewest that suffice */
+    struct lab_finding unequal_found;
+    struct lab_limit limit;
     double threshold[2]; /* scale above which it stays below LAB_SMALL; n = 10, 1000 */
-    double residual;     /* largest error at the far end when everything free is used */
-    int of_letters;      /* a link that is false whatever the world */
     int refuted;         /* the argument has a counterexample */
     int cases;           /* tried, where there is an argument */
     struct lab_case against;
 };
 
-#define LAB_TOLERANCE 1e-9 /* of an exact claim, on the grid */
-#define LAB_VANISHED 1e-6  /* of one that vanishes, at the far end */
 #define LAB_SMALL 0.01     /* for the thresholds that are shown */
 #define LAB_ROUNDING 1e-12 /* no difference of numbers of size 1 */
 /*
@@ -207,16 +202,17 @@ struct lab_trace {
 
 /* 0, -1, or LAB_ILL_FORMED with the reason. */
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    enum lab_reading reading, struct lab_trace *trace, char *why,
-                    size_t size);
+                    enum lab_reading reading, struct lab_trace *trace, char why[LAB_WHY]);
 enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
                                    enum lab_reading reading);
 /* Whether that verdict is the same in every world. */
 int lab_trace_invariant(const struct lab_trace *trace, enum lab_reading reading);
-/* Condition and evidence in words. */
+/* Condition, evidence and the case that decides an argument, in words. */
 void lab_judge_condition(const struct lab_claim *claim, const struct lab_trace *trace,
-                         char *text, size_t size);
+                         struct lab_text *text);
 void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,
-                        enum lab_reading reading, char *text, size_t size);
+                        enum lab_reading reading, struct lab_text *text);
+void lab_judge_case(const struct lab_claim *claim, const struct lab_trace *trace,
+                    struct lab_text *text);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The words for what the judge found. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "lab/sheets/judge.h"
 
 const char *lab_verdict_name(enum lab_verdict verdict)
@@ -31,112 +27,113 @@ const char *lab_reading_name(enum lab_reading reading)
     return reading == LAB_LETTER ? "letter" : "charity";
 }
 
-void lab_judge_append(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 /* "for n > 2, given gamma > 0, as C grows" */
-static void tell_freedom(char *text, size_t size, const struct lab_claim *claim,
+static void tell_freedom(struct lab_text *text, const struct lab_claim *claim,
                          unsigned needs)
 {
     const char *const grows = claim->grows ? claim->grows : "the scale";
     const char *comma = "";
     if (needs & LAB_FREE_N) {
-        lab_judge_append(text, size, "for n > 2");
+        lab_text_add(text, "for n > 2");
         comma = ", ";
     }
     if (needs & LAB_FREE_EVENT) {
-        lab_judge_append(text, size, "%sgiven gamma > 0", comma);
+        lab_text_add(text, "%sgiven gamma > 0", comma);
         comma = ", ";
     }
     if (needs & LAB_FREE_SCALE)
-        lab_judge_append(text, size, "%sas %s grows", comma, grows);
+        lab_text_add(text, "%sas %s grows", comma, grows);
     if (needs & LAB_FREE_SCALE && needs & LAB_FREE_ALPHA)
-        lab_judge_append(text, size, " while alpha %s^2 -> 0", grows);
+        lab_text_add(text, " while alpha %s^2 -> 0", grows);
     else if (needs & LAB_FREE_ALPHA)
-        lab_judge_append(text, size, "%sas alpha -> 0", comma);
+        lab_text_add(text, "%sas alpha -> 0", comma);
 }
 
 void lab_judge_condition(const struct lab_claim *claim, const struct lab_trace *trace,
-                         char *text, size_t size)
+                         struct lab_text *text)
 {
-    if (!trace->vanishes)
+    if (!trace->limit.needs)
         return;
-    lab_judge_append(text, size, " [True ");
-    tell_freedom(text, size, claim, trace->needs);
-    for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++) {
+    lab_text_add(text, " [True ");
+    tell_freedom(text, claim, trace->limit.needs);
+    for (int i = 0; trace->limit.needs & LAB_FREE_SCALE && i < 2; i++) {
         const int n = i ? 1000 : 10;
         if (trace->threshold[i] > 0)
-            lab_judge_append(text, size, "%s %.*f at n = %d",
-                             i ? "," : "; error below 0.01 from",
-                             trace->threshold[i] < 100 ? 2 : 0, trace->threshold[i], n);
+            lab_text_add(text, "%s %.*f at n = %d", i ? "," : "; error below 0.01 from",
+                         trace->threshold[i] < 100 ? 2 : 0, trace->threshold[i], n);
         else
-            lab_judge_append(text, size, "%s everywhere tried at n = %d",
-                             i ? "," : "; error below 0.01", n);
+            lab_text_add(text, "%s everywhere tried at n = %d",
+                         i ? "," : "; error below 0.01", n);
     }
-    lab_judge_append(text, size, "]");
+    lab_text_add(text, "]");
 }
 
-static void tell_point(char *text, size_t size, const struct lab_claim *claim,
+static void tell_point(struct lab_text *text, const struct lab_claim *claim,
                        const struct lab_trace *trace)
 {
-    const struct lab_found *const found = &trace->found;
+    const struct lab_finding *const found = &trace->found;
     if (!trace->same) {
-        lab_judge_append(text, size, "n = %lld", (long long)trace->worst.n);
+        lab_text_add(text, "n = %lld", (long long)trace->worst.n);
         if (claim->grows)
-            lab_judge_append(text, size, ", %s = %g", claim->grows, trace->worst.scale);
+            lab_text_add(text, ", %s = %g", claim->grows, trace->worst.scale);
         if (claim->free & LAB_FREE_ALPHA || claim->noisy)
-            lab_judge_append(text, size, ", alpha = %g", trace->worst.alpha);
-        lab_judge_append(text, size, ": ");
+            lab_text_add(text, ", alpha = %g", trace->worst.alpha);
+        lab_text_add(text, ": ");
     }
-    lab_judge_append(text, size, "computed %.6g, claimed %s%.6g", found->measured,
-                     found->sign == '>'   ? "above "
-                     : found->sign == '<' ? "below "
-                     : found->sign == '!' ? "not "
-                                          : "",
-                     found->expected);
+    lab_text_add(text, "computed %.6g, claimed %s%.6g", found->computed,
+                 found->sign == '>'   ? "above "
+                 : found->sign == '<' ? "below "
+                 : found->sign == '!' ? "not "
+                                      : "",
+                 found->claimed);
     if (found->sign == '=' || found->sign == '~')
-        lab_judge_append(text, size, "%s, error %.3g%s",
-                         found->drawn ? " in the draw that counts most" : "",
-                         found->error, found->drawn ? " over all" : "");
+        lab_text_add(text, "%s, error %.3g%s",
+                     found->drawn ? " in the draw that counts most" : "", found->error,
+                     found->drawn ? " over all" : "");
+}
+
+void lab_judge_case(const struct lab_claim *claim, const struct lab_trace *trace,
+                    struct lab_text *text)
+{
+    if (trace->against.of)
+        lab_text_add(text, "with %s = %s, %s = %.4g", claim->argument.letter,
+                     trace->against.of, claim->argument.conclusion,
+                     trace->against.conclusion);
 }
 
 void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,
-                        enum lab_reading reading, char *text, size_t size)
+                        enum lab_reading reading, struct lab_text *text)
 {
     const enum lab_verdict verdict = lab_trace_verdict(trace, reading);
     if (trace->cases) {
-        lab_judge_append(text, size, "%s %s where 0 is claimed.",
-                         trace->refuted ? "Counterexample to the argument:"
-                                        : "In every case tried, the last:",
-                         trace->against.text);
+        lab_text_add(text, "%s %s; ",
+                     trace->refuted ? "Counterexample to the argument:"
+                                    : "In every case tried, the last:",
+                     claim->argument.given);
+        lab_judge_case(claim, trace, text);
+        lab_text_add(text, " where 0 is claimed.");
         return;
     }
-    lab_judge_append(text, size, "%s: ", claim->text);
+    lab_text_add(text, "%s: ", claim->text);
     if (trace->same)
-        lab_judge_append(text, size, "at each of %d grid points, ", trace->points);
+        lab_text_add(text, "at each of %d grid points, ", trace->points);
     else
-        lab_judge_append(text, size, "%s of %d grid points, ",
-                         verdict == LAB_HOLDS   ? "largest error"
-                         : verdict == LAB_LIMIT ? "furthest off"
-                                                : "counterexample, the furthest off",
-                         trace->points);
-    tell_point(text, size, claim, trace);
-    lab_judge_append(text, size, ".");
+        lab_text_add(text, "%s of %d grid points, ",
+                     verdict == LAB_HOLDS   ? "largest error"
+                     : verdict == LAB_LIMIT ? "furthest off"
+                                            : "counterexample, the furthest off",
+                     trace->points);
+    tell_point(text, claim, trace);
+    lab_text_add(text, ".");
     if (verdict == LAB_LIMIT) {
-        lab_judge_append(text, size, " The error vanishes ");
-        tell_freedom(text, size, claim, trace->needs);
-        lab_judge_append(text, size, ": %.2g at the far end.", trace->residual);
-    } else if (trace->vanishes) {
-        lab_judge_append(text, size, " It would vanish ");
-        tell_freedom(text, size, claim, trace->needs);
-        lab_judge_append(text, size, ", but by the letter \"=\" is equality.");
+        lab_text_add(text, " The error vanishes ");
+        tell_freedom(text, claim, trace->limit.needs);
+        lab_text_add(text, ": %.2g at the far end.", trace->limit.residual);
+    } else if (trace->limit.needs) {
+        lab_text_add(text, " It would vanish ");
+        tell_freedom(text, claim, trace->limit.needs);
+        lab_text_add(text, ", but by the letter \"=\" is equality.");
     } else if (!trace->exact && claim->free && reading == LAB_CHARITY)
-        lab_judge_append(text, size, " With all that is free it stays off by %.3g.",
-                         trace->residual);
+        lab_text_add(text, " With all that is free it stays off by %.3g.",
+                     trace->limit.residual);
 }

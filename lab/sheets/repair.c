@@ -18,11 +18,11 @@ static const char *const meanings[] = {
     [LAB_MEANS_OTHER_KEY] = "the index of another key",
 };
 
-int lab_symbol_keeps(const struct lab_symbol *symbol, char *why, size_t size)
+int lab_symbol_keeps(const struct lab_symbol *symbol, char why[LAB_WHY])
 {
     if (!symbol->letter || symbol->prior == symbol->here)
         return 1;
-    snprintf(why, size, "%s means %s since line %d, here %s", symbol->letter,
+    snprintf(why, LAB_WHY, "%s means %s since line %d, here %s", symbol->letter,
              meanings[symbol->prior], symbol->line, meanings[symbol->here]);
     return 0;
 }

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int lab_scope_open(struct lab_scope *scope, const struct lab_claim *claim,
+int lab_scope_open(struct lab_scope *scope, const struct lab_parsed *parsed,
                    const struct lab_point *point)
 {
+    const struct lab_claim *const claim = parsed->claim;
     memset(scope, 0, sizeof *scope);
+    scope->parsed = parsed;
     scope->claim = claim;
     scope->point = point;
     if (claim->topic == LAB_TOPIC_BASIS)
@@ -30,14 +32,9 @@ int lab_scope_bind(struct lab_scope *scope, size_t room, const struct lab_place 
     scope->room = calloc(1, room);
     if (!scope->room)
         return -1;
-    for (int i = 0; i < count; i++) {
-        const void *const x = (const char *)scope->room + place[i].offset;
-        scope->letter[i] = (struct lab_letter){.name = place[i].name,
-                                               .rows = place[i].rows,
-                                               .columns = place[i].columns,
-                                               .x = x};
+    lab_place_letters(place, count, scope->room, scope->letter);
+    for (int i = 0; i < count; i++)
         scope->needs[i] = place[i].needs;
-    }
     scope->count = count;
     return 0;
 }
@@ -52,23 +49,21 @@ unsigned lab_scope_needs(const struct lab_scope *scope,
     return needs;
 }
 
-int lab_scope_fill(struct lab_scope *scope, unsigned needs, char *why, size_t size)
+int lab_scope_fill(struct lab_scope *scope, unsigned needs)
 {
     if (scope->claim->topic == LAB_TOPIC_TOKENS)
-        return lab_scope_fill_tokens(scope, needs, why, size);
+        return lab_scope_fill_tokens(scope, needs);
     if (scope->claim->topic == LAB_TOPIC_KEYS)
-        return lab_scope_fill_keys(scope, needs, why, size);
+        return lab_scope_fill_keys(scope, needs);
     return 0;
 }
 
-int lab_scope_value(const struct lab_scope *scope, const char *text,
-                    struct lab_value *value, char *why, size_t size)
+int lab_scope_value(struct lab_scope *scope, const char *text,
+                    const struct lab_expression *formula, struct lab_value *value)
 {
     struct lab_expression_error error;
-    struct lab_expression formula;
-    if (!lab_expression_parse(text, &formula, &error) &&
-        !lab_expression_evaluate(&formula, scope->letter, scope->count, value, &error))
+    if (!lab_expression_evaluate(formula, scope->letter, scope->count, value, &error))
         return 0;
-    snprintf(why, size, "%s: %s", text, error.text);
+    snprintf(scope->why, LAB_WHY, "%s: %s", text, error.text);
     return LAB_ILL_FORMED;
 }

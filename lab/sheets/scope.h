@@ -27,6 +27,7 @@ enum lab_needs {
 enum { LAB_SCOPE_LETTERS = 72 };
 
 struct lab_scope {
+    const struct lab_parsed *parsed;
     const struct lab_claim *claim;
     const struct lab_point *point;
     int count;
@@ -34,42 +35,34 @@ struct lab_scope {
     unsigned needs[LAB_SCOPE_LETTERS];
     struct lab_draws draws; /* of the keys */
     void *room;             /* for the letters' numbers */
+    char why[LAB_WHY];      /* the reason where something is ill formed */
 };
 
 /* Binds the letters of a claim's topic at a point; 0, or -1.  Close it in any case. */
-int lab_scope_open(struct lab_scope *scope, const struct lab_claim *claim,
+int lab_scope_open(struct lab_scope *scope, const struct lab_parsed *parsed,
                    const struct lab_point *point);
 void lab_scope_close(struct lab_scope *scope);
 /* What the letters of a formula need, as bits. */
 unsigned lab_scope_needs(const struct lab_scope *scope,
                          const struct lab_expression *formula);
-/* Computes what is needed: 0, -1, or LAB_ILL_FORMED with the reason. */
-int lab_scope_fill(struct lab_scope *scope, unsigned needs, char *why, size_t size);
+/* Computes what is needed: 0, -1, or LAB_ILL_FORMED. */
+int lab_scope_fill(struct lab_scope *scope, unsigned needs);
 /* Puts draw x in. */
 void lab_scope_draw(struct lab_scope *scope, int64_t x);
-/* A formula's value: 0, or LAB_ILL_FORMED with the reason. */
-int lab_scope_value(const struct lab_scope *scope, const char *text,
-                    struct lab_value *value, char *why, size_t size);
+/* A formula's value: 0, or LAB_ILL_FORMED with the reason, which names its text. */
+int lab_scope_value(struct lab_scope *scope, const char *text,
+                    const struct lab_expression *formula, struct lab_value *value);
 
 /* ---- the topics ------------------------------------------------------------- */
-
-/* A letter, and where its numbers lie in the room of its topic. */
-struct lab_place {
-    const char *name;
-    unsigned needs;
-    int rows, columns;
-    size_t offset;
-};
 
 /* Zeroes a room and binds `count` places in it: 0, or -1. */
 int lab_scope_bind(struct lab_scope *scope, size_t room, const struct lab_place *place,
                    int count);
 
 int lab_scope_open_keys(struct lab_scope *scope);
-int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs, char *why, size_t size);
+int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs);
 int lab_scope_open_basis(struct lab_scope *scope);
 int lab_scope_open_tokens(struct lab_scope *scope);
-int lab_scope_fill_tokens(struct lab_scope *scope, unsigned needs, char *why,
-                          size_t size);
+int lab_scope_fill_tokens(struct lab_scope *scope, unsigned needs);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 #include "lab/sheets/scope.h"
 
@@ -18,7 +17,8 @@ struct keys_room {
     double query[LAB_HEADS][S];
     struct lab_draw draw; /* the one put in */
     double output[S], off;
-    double variance[LAB_HEADS], variance_both, covariance, still, rival;
+    struct lab_spread spread;
+    double still, rival;
     double deviation, gap_deviation;
     double gamma_mean, gamma_variance, inside, closer, shorter, lowered;
     double score_variance[2], drawn_variance[3];
@@ -26,10 +26,8 @@ struct keys_room {
     double weight_sum, definition, output_off, masked;
 };
 
-#define ROOM(name, needs, rows, field)                                                   \
-    {                                                                                    \
-        name, needs, rows, 1, offsetof(struct keys_room, field)                          \
-    }
+#define ROOM(name, needs, rows, field) LAB_LETTER(keys_room, name, needs, rows, 1, field)
+#define MATRIX(name, needs, field) LAB_LETTER(keys_room, name, needs, S, S, field)
 
 static const struct lab_place letters[] = {
     /* First, so that a claim may call its scale c. */
@@ -42,7 +40,7 @@ static const struct lab_place letters[] = {
     ROOM("m", 0, 1, m),
     ROOM("high", 0, 1, high),
     ROOM("alpha", 0, 1, alpha),
-    {"I", 0, S, S, offsetof(struct keys_room, value)},
+    MATRIX("I", 0, value),
     ROOM("v_a", 0, S, value[0]),
     ROOM("v_b", 0, S, value[1]),
     ROOM("v_i", 0, S, value[2]),
@@ -51,10 +49,10 @@ static const struct lab_place letters[] = {
     ROOM("mu_i", LAB_NEEDS_WORLD, S, mean[2]),
     ROOM("m_a", LAB_NEEDS_WORLD, S, mean[0]),
     ROOM("m_b", LAB_NEEDS_WORLD, S, mean[1]),
-    {"Sigma_a", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[0])},
-    {"Sigma_b", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[1])},
-    {"Sigma_i", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[2])},
-    {"Sigma_j", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[2])},
+    MATRIX("Sigma_a", LAB_NEEDS_WORLD, sigma[0]),
+    MATRIX("Sigma_b", LAB_NEEDS_WORLD, sigma[1]),
+    MATRIX("Sigma_i", LAB_NEEDS_WORLD, sigma[2]),
+    MATRIX("Sigma_j", LAB_NEEDS_WORLD, sigma[2]),
     ROOM("VarS_a", LAB_NEEDS_WORLD, 1, score_variance[0]),
     ROOM("VarS_b", LAB_NEEDS_WORLD, 1, score_variance[1]),
     ROOM("gamma", LAB_NEEDS_GAMMA, 1, draw.gamma),
@@ -70,7 +68,7 @@ static const struct lab_place letters[] = {
     ROOM("alpha_2b", LAB_NEEDS_HEADS, 1, draw.head[1].output[1]),
     ROOM("rest", LAB_NEEDS_HEADS, 1, draw.head[0].rest),
     ROOM("alpha_i", LAB_NEEDS_HEADS, S, draw.head[0].output),
-    {"N_i", 0, S, S, offsetof(struct keys_room, value)}, /* N_i alpha_i is the sum */
+    MATRIX("N_i", 0, value), /* N_i alpha_i is the sum */
     ROOM("c_1", LAB_NEEDS_HEADS, S, draw.head[0].output),
     ROOM("c_2", LAB_NEEDS_HEADS, S, draw.head[1].output),
     ROOM("c", LAB_NEEDS_HEADS, S, output),
@@ -81,10 +79,10 @@ static const struct lab_place letters[] = {
     ROOM("P_closer", LAB_NEEDS_LAW, 1, closer),
     ROOM("P_shorter", LAB_NEEDS_LAW, 1, shorter),
     ROOM("P_lowered", LAB_NEEDS_LAW, 1, lowered),
-    ROOM("V_1", LAB_NEEDS_LAW, 1, variance[0]),
-    ROOM("V_2", LAB_NEEDS_LAW, 1, variance[1]),
-    ROOM("V_c", LAB_NEEDS_LAW, 1, variance_both),
-    ROOM("Cov_12", LAB_NEEDS_LAW, 1, covariance),
+    ROOM("V_1", LAB_NEEDS_LAW, 1, spread.head[0]),
+    ROOM("V_2", LAB_NEEDS_LAW, 1, spread.head[1]),
+    ROOM("V_c", LAB_NEEDS_LAW, 1, spread.mean),
+    ROOM("Cov_12", LAB_NEEDS_LAW, 1, spread.cross),
     ROOM("D_1", LAB_NEEDS_LAW, 1, deviation),
     ROOM("D_gap", LAB_NEEDS_LAW, 1, gap_deviation),
     ROOM("Var_s_a", LAB_NEEDS_LAW, 1, drawn_variance[0]),
@@ -137,25 +135,23 @@ int lab_scope_open_keys(struct lab_scope *scope)
 
 /* ---- queries ------------------------------------------------------------------ */
 
-static int evaluate_query(const struct lab_scope *scope, const char *text, double *query,
-                          char *why, size_t size)
+static int evaluate_query(struct lab_scope *scope, const struct lab_given *given,
+                          double *query)
 {
     static const char *const scales[] = {"C", "beta", "r", "c"};
-    const struct lab_exercise *const exercise = scope->point->exercise;
-    struct lab_expression formula;
     struct lab_value value;
-    double unit = exercise->unit;
+    double unit = scope->point->exercise->unit;
 
-    if (lab_scope_value(scope, text, &value, why, size))
+    if (lab_scope_value(scope, given->text, &given->formula, &value))
         return LAB_ILL_FORMED;
     if (value.rows != S || value.columns != 1) {
-        snprintf(why, size, "%s is %d x %d, no query", text, value.rows, value.columns);
+        snprintf(scope->why, LAB_WHY, "%s is %d x %d, no query", given->text, value.rows,
+                 value.columns);
         return LAB_ILL_FORMED;
     }
-    if (!lab_expression_parse(text, &formula, NULL))
-        for (int i = 0; i < 4; i++)
-            if (lab_expression_uses(&formula, scales[i]))
-                unit = 1;
+    for (int i = 0; i < 4; i++)
+        if (lab_expression_uses(&given->formula, scales[i]))
+            unit = 1;
     for (int i = 0; i < S; i++)
         query[i] = unit * value.x[i];
     return 0;
@@ -170,13 +166,13 @@ static double quadratic(const double *x, const double *matrix)
     return sum;
 }
 
-static int fill_queries(struct lab_scope *scope, char *why, size_t size)
+static int fill_queries(struct lab_scope *scope)
 {
     struct keys_room *const room = scope->room;
     const double tau = lab_point_tau(scope->point);
     for (int h = 0; h < LAB_HEADS; h++)
-        if (scope->claim->query[h] &&
-            evaluate_query(scope, scope->claim->query[h], room->query[h], why, size))
+        if (scope->parsed->query[h].text &&
+            evaluate_query(scope, &scope->parsed->query[h], room->query[h]))
             return LAB_ILL_FORMED;
     for (int i = 0; i < 2; i++)
         room->score_variance[i] = tau * tau * quadratic(room->query[0], room->sigma[i]);
@@ -212,12 +208,7 @@ static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
 
 static void fill_law(struct keys_room *room, const struct lab_draws *draws, int heads)
 {
-    for (size_t h = 0; h < (size_t)heads; h++)
-        room->variance[h] = lab_draws_trace(draws, h, h);
-    room->covariance = heads == 2 ? lab_draws_trace(draws, 0, 1) : 0;
-    room->variance_both =
-        heads == 2 ? (room->variance[0] + room->variance[1] + 2 * room->covariance) / 4
-                   : room->variance[0];
+    room->spread = lab_draws_spread(draws, heads);
     room->deviation =
         sqrt(lab_draws_covariance(draws, LAB_DRAW_OUTPUT(0, 0), LAB_DRAW_OUTPUT(0, 0)));
     const size_t s_a = LAB_DRAW_SCORE(0, 0), s_b = LAB_DRAW_SCORE(0, 1),
@@ -260,23 +251,18 @@ struct row {
 
 static int attend_row(const struct lab_point *point, const struct row *row, double *out)
 {
-    const struct lab_exercise *const exercise = point->exercise;
     const double query = 0;
-    const struct lab_problem problem = {
-        .nq = 1,
-        .nk = point->n,
-        .d = 1,
-        .dv = 1,
-        .q = &query,
-        .k = row->key,
-        .v = row->value,
-        .bias = row->score,
-        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
-        .scale = lab_point_tau(point),
-        .out = out,
-        .weights = row->weight,
-    };
-    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+    return lab_exercise_forward(point->exercise,
+                                (struct lab_problem){.nk = point->n,
+                                                     .d = 1,
+                                                     .dv = 1,
+                                                     .q = &query,
+                                                     .k = row->key,
+                                                     .v = row->value,
+                                                     .bias = row->score,
+                                                     .scale = lab_point_tau(point),
+                                                     .out = out,
+                                                     .weights = row->weight});
 }
 
 /* Against exp(s_i) / sum exp(s_j), 0 <= p_i <= 1 and sum p_i v_i. */
@@ -329,7 +315,7 @@ static int fill_softmax(struct keys_room *room, const struct lab_point *point)
     return status;
 }
 
-int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs, char *why, size_t size)
+int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs)
 {
     const struct lab_claim *const claim = scope->claim;
     const struct lab_point *const point = scope->point;
@@ -337,7 +323,7 @@ int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs, char *why, size
     struct keys_room *const room = scope->room;
     const int heads = needs & engine ? heads_of(claim) : 0;
     double rival[S];
-    int status = fill_queries(scope, why, size);
+    int status = fill_queries(scope);
 
     if (!status && needs & (LAB_NEEDS_EACH | LAB_NEEDS_SHARE | LAB_NEEDS_LAW))
         status = lab_world_heads(point, claim->magnitude, heads, room->query[0],
@@ -349,7 +335,7 @@ int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs, char *why, size
     if (!status && needs & LAB_NEEDS_STILL)
         status = one_head_variance(point, 0, room->query[0], &room->still);
     if (!status && needs & LAB_NEEDS_RIVAL)
-        status = evaluate_query(scope, claim->rival, rival, why, size);
+        status = evaluate_query(scope, &scope->parsed->rival, rival);
     if (!status && needs & LAB_NEEDS_RIVAL)
         status = one_head_variance(point, claim->magnitude, rival, &room->rival);
     if (!status && needs & LAB_NEEDS_ENDS)

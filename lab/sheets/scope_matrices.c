@@ -20,9 +20,7 @@ struct basis_room {
 };
 
 #define BASIS(name, rows, columns, field)                                                \
-    {                                                                                    \
-        name, LAB_NEEDS_WORLD, rows, columns, offsetof(struct basis_room, field)         \
-    }
+    LAB_LETTER(basis_room, name, LAB_NEEDS_WORLD, rows, columns, field)
 
 static const struct lab_place basis_letters[] = {
     BASIS("A", D, M, basis.a),    BASIS("B", D, P, basis.b),
@@ -66,9 +64,7 @@ struct token_room {
 };
 
 #define TOKENS(name, needs, rows, columns, field)                                        \
-    {                                                                                    \
-        name, needs, rows, columns, offsetof(struct token_room, field)                   \
-    }
+    LAB_LETTER(token_room, name, needs, rows, columns, field)
 
 /* Where rows are tokens. */
 static const struct lab_place token_letters[] = {
@@ -109,19 +105,20 @@ int lab_scope_open_tokens(struct lab_scope *scope)
     return 0;
 }
 
-int lab_scope_fill_tokens(struct lab_scope *scope, unsigned needs, char *why, size_t size)
+int lab_scope_fill_tokens(struct lab_scope *scope, unsigned needs)
 {
     const struct lab_exercise *const exercise = scope->point->exercise;
+    const struct lab_given *const given = &scope->parsed->input;
     struct token_room *const room = scope->room;
     const struct lab_letter *const x = &scope->letter[0];
     struct lab_value input;
 
-    if (!scope->claim->input)
+    if (!given->text)
         return 0;
-    if (lab_scope_value(scope, scope->claim->input, &input, why, size))
+    if (lab_scope_value(scope, given->text, &given->formula, &input))
         return LAB_ILL_FORMED;
     if (input.rows != x->rows || input.columns != x->columns) {
-        snprintf(why, size, "%s is %d x %d, X is %d x %d", scope->claim->input,
+        snprintf(scope->why, LAB_WHY, "%s is %d x %d, X is %d x %d", given->text,
                  input.rows, input.columns, x->rows, x->columns);
         return LAB_ILL_FORMED;
     }

@@ -11,27 +11,21 @@ static const struct lab_statement statements[] = {
               "least ln((n-1)(1-eps)/eps), and only if it is at least ln((1-eps)/eps).",
      .claim = {.query = {"C k_a"},
                .text = "c ~ v_a; alpha_a < sg(C) + 1e-8",
-               .free = LAB_FREE_SCALE,
-               .called = LAB_FREE_SCALE,
-               .grows = "the gap"}},
+               LAB_GROWS(LAB_FREE_SCALE, "the gap")}},
     {LAB_SAYS("000-2", 15, "q = C(k_a+k_b), C >> 0 gives the average"),
      LAB_QUOTES(15, "q = C(k_a + k_b)"),
      .exact = "The unwanted weight is (n-2)/(2e^C+n-2): at most eps iff C >= "
               "ln((n-2)(1-eps)/(2 eps)); exact at n = 2.",
      .claim = {.query = {"C (k_a + k_b)"},
                .text = "c ~ (v_a + v_b)/2",
-               .free = LAB_FREE_SCALE,
-               .called = LAB_FREE_SCALE,
-               .grows = "C"}},
+               LAB_GROWS(LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("000-3", 22, "q = C(mu_a+mu_b) under Sigma = alpha I"),
      LAB_QUOTES(22, "q = C(\\mu_a + \\mu_b)"),
      .exact = "Average if C >= ln((n-2)(1-eps)/(2 eps)) and alpha C^2 << 1: the scores "
               "of a and b differ by N(0, 4 alpha C^2).",
      .claim = {.query = {"C (mu_a + mu_b)"},
                .text = "c ~ (v_a + v_b)/2",
-               .free = LAB_FREE_SCALE | LAB_FREE_ALPHA,
-               .called = LAB_FREE_SCALE | LAB_FREE_ALPHA,
-               .grows = "C"}},
+               LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "C")}},
     {LAB_SAYS(
          "000-4", 25,
          "Sigma_i = alpha I implies k_a, k_b uncorrelated \"therefore independent\""),
@@ -90,9 +84,7 @@ static const struct lab_statement statements[] = {
                .magnitude = 1,
                .text = "c = exp(eps_a C)/(exp(eps_a C) + exp(eps_b C))*v_a + exp(eps_b "
                        "C)/(exp(eps_a C) + exp(eps_b C))*v_b",
-               .free = LAB_FREE_SCALE,
-               .called = LAB_FREE_SCALE,
-               .grows = "C",
+               LAB_GROWS(LAB_FREE_SCALE, "C"),
                .far = 64}},
     {LAB_SAYS("000-10", 37, "= v_a/exp((ea-eb)C) + v_b/exp((eb-ea)C)"),
      LAB_QUOTES(37, "= \\frac{1}{\\exp((\\varepsilon_a - \\varepsilon_b)C)} v_a + "
@@ -103,9 +95,7 @@ static const struct lab_statement statements[] = {
                .text = "alpha_a = exp(eps_a C)/(exp(eps_a C) + exp(eps_b C)) = "
                        "1/exp((eps_a - eps_b) C); alpha_b = exp(eps_b C)/(exp(eps_a C) + "
                        "exp(eps_b C)) = 1/exp((eps_b - eps_a) C)",
-               .free = LAB_FREE_SCALE,
-               .called = LAB_FREE_SCALE,
-               .grows = "C"}},
+               LAB_GROWS(LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("000-11", 39, "equally likely closer to v_a or v_b"),
      LAB_QUOTES(39, "it is equally likely that c will be closer to  $v_a$  as to  $v_b$"),
      .exact = "c is closer to v_a iff gamma > 1, at every n and C: probability 1/2.",
@@ -128,9 +118,7 @@ static const struct lab_statement statements[] = {
               ">= ln((n-1)(1-eps)/eps).",
      .claim = {.query = {"C mu_a", "C mu_b"},
                .text = "c ~ (v_a + v_b)/2",
-               .free = LAB_FREE_SCALE,
-               .called = LAB_FREE_SCALE,
-               .grows = "C"}},
+               LAB_GROWS(LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("000-14", 51, "k_a.q1=C1 eps_a, k_b.q2=C2 eps_b"),
      LAB_QUOTES(52, "k_b^T q_2 = C_2 \\varepsilon_b"),
      .exact = "k_a.q1 = C1 gamma with gamma ~ N(1, 1/2), but k_b.q2 = C2: eps_b of line "

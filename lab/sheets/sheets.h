@@ -35,8 +35,9 @@ struct lab_judgement {
     int has_point;
     int64_t n;
     double scale, alpha;
-    char evidence[768]; /* the numbers in words: grid point, error, counterexample, repair
-                         */
+    char evidence[768]; /* grid point, error, counterexample and repair in words */
+    /* Why it is ill formed, or the case that decides an argument; else empty. */
+    char reason[320];
 };
 
 const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */

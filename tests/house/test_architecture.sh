@@ -18,8 +18,9 @@ files() {
 # base <- core <- cpu <- ref <- cpu/backend <- cuda <- api <- {theory, layer, mpi, io, lab, tools,
 # examples, python, bench}; the last group sees the public headers only, layer, mpi and lab also
 # base, bench also the stopwatch in tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
-# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
-# experiments <- place, language <- sheets <- grade, {experiments, sheets, grade} <- door.
+# {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
+# {experiments, report}, experiments <- place, language <- {sheets, grade},
+# {experiments, sheets, grade} <- door.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -44,13 +45,15 @@ includes() {
             sees["lab/figures"] = "lab/figures"
             sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
-            sees["lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
-            sees["lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
+            sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
+            sees["lab/judge"] = "lab/exercise lab/judge"
+            sees["lab/sheets"] = "attend lab/measure lab/exercise lab/judge lab/language lab/sheets"
+            sees["lab/grade"] = "attend lab/measure lab/exercise lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             sees["lab/door"] = "lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"

@@ -209,3 +209,58 @@ TEST(letters_are_found)
     CHECK(lab_expression_uses(&expression, "mu_a"), "mu_a");
     CHECK(!lab_expression_uses(&expression, "alpha"), "alpha");
 }
+
+static double value_of(const struct lab_expression *expression)
+{
+    struct lab_expression_error error;
+    struct lab_value value;
+    if (lab_expression_evaluate(expression, letters, LETTERS, &value, &error) ||
+        value.rows != 1)
+        return NAN;
+    return value.x[0];
+}
+
+TEST(formulas_in_place_of_letters)
+{
+    struct lab_expression expression;
+    struct lab_expression_error error;
+
+    CHECK(!lab_expression_parse("β b^2 - C/b", &expression, &error), "%s", error.text);
+    CHECK(!lab_expression_put(&expression, "b", "C - beta") &&
+              fabs(value_of(&expression) - (3 * 49 - 10 / 7.0)) < 1e-12,
+          "%g", value_of(&expression));
+    CHECK(!lab_expression_put(&expression, "beta", "beta + 1") &&
+              fabs(value_of(&expression) - (4 * 36 - 10 / 6.0)) < 1e-12,
+          "%g", value_of(&expression));
+    CHECK(!lab_expression_put(&expression, "alpha", "C") &&
+              fabs(value_of(&expression) - (4 * 36 - 10 / 6.0)) < 1e-12,
+          "a letter that is not there");
+    CHECK(lab_expression_put(&expression, "C", "C +"), "no formula");
+    int full = 0;
+    for (int i = 0; i < 20 && !full; i++)
+        full = lab_expression_put(&expression, "beta", "beta + beta");
+    CHECK(full && expression.steps <= LAB_EXPRESSION_STEPS, "%d steps", expression.steps);
+}
+
+TEST(products_turned_round)
+{
+    struct lab_expression expression;
+    struct lab_expression_error error;
+
+    CHECK(!lab_expression_parse("mu_a mu_b^T", &expression, &error), "%s", error.text);
+    CHECK(!lab_expression_reverse(&expression) &&
+              fabs(value_of(&expression) - (4 - 6 + 1)) < 1e-12,
+          "mu_b^T mu_a, not %g", value_of(&expression));
+}
+
+TEST(functions_that_a_formula_calls)
+{
+    struct lab_expression expression;
+    struct lab_expression_error error;
+
+    CHECK(!lab_expression_parse("exp(C) + ln(2)", &expression, &error), "%s", error.text);
+    CHECK(lab_expression_calls(&expression, "exp") &&
+              lab_expression_calls(&expression, "ln") &&
+              !lab_expression_calls(&expression, "sin"),
+          "exp and ln");
+}

@@ -166,7 +166,9 @@ TEST(thresholds_are_where_the_error_is_small)
 
 static enum lab_verdict misprint(struct lab_claim claim, const char *from, const char *to)
 {
-    return judge(claim, (struct lab_repair){{{from, to}}, from ? "as it should" : NULL},
+    return judge(claim,
+                 (struct lab_repair){.put = {{from, to}},
+                                     .as = from ? "as it should" : NULL},
                  LAB_CHARITY)
         .verdict;
 }
@@ -194,7 +196,7 @@ TEST(misprints)
 TEST(repairs_change_whole_words)
 {
     const struct lab_claim claim = {.text = "m mu_m m_m = norm(m)"};
-    const struct lab_repair repair = {{{"m", "n"}}, "as it should"};
+    const struct lab_repair repair = {.put = {{"m", "n"}}, .as = "as it should"};
     struct lab_repaired repaired;
     CHECK(!lab_repair_apply(&repair, &claim, &repaired), "not repaired");
     CHECK(!strcmp(repaired.claim.text, "n mu_m m_m = norm(n)"), "%s",
@@ -218,12 +220,23 @@ TEST(shapes)
     const struct lab_exercise exercise = lab_exercise_sound(NULL);
     const struct lab_point point = {.n = 10, .scale = 2, .exercise = &exercise};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        char why[200] = "";
-        struct lab_findings_at found;
+        char why[LAB_WHY] = "";
+        struct lab_findings found;
         const struct lab_claim claim = {.topic = cases[c].topic, .text = cases[c].text};
-        const int status = lab_claim_evaluate(&claim, &point, &found, why, sizeof why);
+        const int status = lab_claim_evaluate(&claim, &point, &found, why);
         CHECK(status == (cases[c].fits ? 0 : LAB_ILL_FORMED), "%s: %d %s", cases[c].text,
               status, why);
         CHECK(cases[c].fits || *why, "%s: no reason", cases[c].text);
     }
+}
+
+TEST(texts_tell_when_they_are_full)
+{
+    char room[8] = "";
+    struct lab_text text = {room, sizeof room, 0};
+    lab_text_add(&text, "%d", 1234);
+    lab_text_add(&text, "%s", "567");
+    CHECK(!text.is_cut && !strcmp(room, "1234567"), "%s", room);
+    lab_text_add(&text, "8");
+    CHECK(text.is_cut && !strcmp(room, "1234567"), "%s", room);
 }

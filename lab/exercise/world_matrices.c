@@ -3,48 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "lab/measure/forward.h"
-#include "lab/measure/random.h"
-#include "lab/sheets/world.h"
+#include "lab/exercise/world.h"
+#include "lab/measure/frames.h"
 
 enum { D = LAB_WORLD_D, M = LAB_WORLD_M, P = LAB_WORLD_P };
 enum { T = LAB_WORLD_TOKENS, F = LAB_WORLD_FEATURES };
 enum { BASIS_STREAM = 911, TOKEN_STREAM = 912 };
-
-static double dot(const double *x, const double *y, int count)
-{
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* D orthonormal rows from random ones (Gram-Schmidt, twice for accuracy). */
-static void orthonormal(const struct lab_exercise *exercise, double row[D][D])
-{
-    float normal[D * D];
-    lab_random_normals(exercise->seed, BASIS_STREAM, 0, normal, D * D);
-    for (int r = 0; r < D; r++) {
-        for (int c = 0; c < D; c++)
-            row[r][c] = (double)normal[D * r + c];
-        for (int pass = 0; pass < 2; pass++)
-            for (int s = 0; s < r; s++) {
-                const double along = dot(row[r], row[s], D);
-                for (int c = 0; c < D; c++)
-                    row[r][c] -= along * row[s][c];
-            }
-        const double length = sqrt(dot(row[r], row[r], D));
-        for (int c = 0; c < D; c++)
-            row[r][c] /= length;
-    }
-}
 
 void lab_world_basis(const struct lab_exercise *exercise, struct lab_world_basis *basis)
 {
     const double shear = exercise->shear;
     double row[D][D];
 
-    orthonormal(exercise, row);
+    lab_random_frame(exercise->seed, BASIS_STREAM, &row[0][0], D, D);
     for (int i = 0; i < M; i++)
         basis->c[i] = 1.5 - 0.75 * i;
     for (int j = 0; j < P; j++)
@@ -56,8 +27,9 @@ void lab_world_basis(const struct lab_exercise *exercise, struct lab_world_basis
         basis->a[r][1] = shear * row[0][r] + sqrt(1 - shear * shear) * row[1][r];
         for (int j = 0; j < P; j++)
             basis->b[r][j] = row[M + j][r];
-        basis->va[r] = dot(basis->a[r], basis->c, M) + exercise->stray * row[M + P][r];
-        basis->vb[r] = dot(basis->b[r], basis->e, P);
+        basis->va[r] =
+            lab_dot(basis->a[r], basis->c, M) + exercise->stray * row[M + P][r];
+        basis->vb[r] = lab_dot(basis->b[r], basis->e, P);
     }
 }
 
@@ -73,15 +45,11 @@ void lab_world_tokens(const struct lab_exercise *exercise,
                       struct lab_world_tokens *sequence)
 {
     static const int order[T] = {2, 0, 5, 1, 3, 4};
-    float normal[T * F + 3 * F * F];
-    double x[T * F];
+    double x[T * F + 3 * F * F];
 
-    lab_random_normals(exercise->seed, TOKEN_STREAM, 0, normal, T * F + 3 * F * F);
-    for (int i = 0; i < T * F; i++)
-        x[i] = (double)normal[i];
-    for (int i = 0; i < 3 * F * F; i++)
-        sequence->w[i / (F * F)][i % (F * F)] = (double)normal[T * F + i];
-    memcpy(sequence->x, x, sizeof x);
+    lab_normals(exercise->seed, TOKEN_STREAM, 0, x, T * F + 3 * F * F);
+    memcpy(sequence->w, x + T * F, sizeof sequence->w);
+    memcpy(sequence->x, x, sizeof sequence->x);
     if (exercise->columns)
         transpose(x, T, F, sequence->x);
     memset(sequence->permutation, 0, sizeof sequence->permutation);
@@ -100,7 +68,7 @@ static void project(const double *x, const double *w, double *y)
         }
 }
 
-/* Scores of all pairs: the logarithm of the sum over one key is its score. */
+/* Scores of all pairs. */
 static int self_scores(const struct lab_exercise *exercise, const double *q,
                        const double *k, double scale, double *scores)
 {
@@ -110,15 +78,7 @@ static int self_scores(const struct lab_exercise *exercise, const double *q,
             memcpy(rows + (r * T + c) * F, q + r * F, F * sizeof *q);
             memcpy(keys + (r * T + c) * F, k + c * F, F * sizeof *k);
         }
-    const struct lab_problem problem = {.nb = T * T,
-                                        .nq = 1,
-                                        .nk = 1,
-                                        .d = F,
-                                        .q = rows,
-                                        .k = keys,
-                                        .scale = scale,
-                                        .lse = scores};
-    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+    return lab_exercise_scores(exercise, T * T, F, rows, keys, scale, scores);
 }
 
 int lab_world_self(const struct lab_exercise *exercise,
@@ -141,12 +101,11 @@ int lab_world_self(const struct lab_exercise *exercise,
         .q = projected[0],
         .k = projected[1],
         .v = projected[2],
-        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
         .scale = scale,
         .out = out,
         .weights = self->weights,
     };
-    if (lab_forward(exercise->ctx, &problem, NULL) != ATTEND_OK ||
+    if (lab_exercise_forward(exercise, problem) ||
         self_scores(exercise, projected[0], projected[1], scale, self->scores))
         return -1;
     memcpy(self->out, out, sizeof out);

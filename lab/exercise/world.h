@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "lab/sheets/exercise.h"
+#include "lab/exercise/exercise.h"
 
 /* ---- heads --------------------------------------------------------------- */
 
@@ -61,6 +61,9 @@ int64_t lab_world_law(const struct lab_point *point, int magnitude,
 double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y);
 /* Trace of the covariance of the outputs of two heads. */
 double lab_draws_trace(const struct lab_draws *draws, size_t h, size_t g);
+
+/* Of one or two heads. */
+struct lab_spread lab_draws_spread(const struct lab_draws *draws, int heads);
 
 /* mu_a, mu_b and a third mean, as rows. */
 void lab_world_means(const struct lab_exercise *exercise,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "attend/attend.h"
+#include "lab/measure/forward.h"
 
 struct lab_exercise {
     attend_context *ctx; /* NULL: what needs the engine cannot be told */
@@ -38,12 +39,14 @@ int lab_exercise_open(struct lab_exercise *exercise);
 struct lab_exercise lab_exercise_sound(attend_context *ctx);
 void lab_exercise_close(struct lab_exercise *exercise);
 
-/* Where a statement is tested. */
+/* Where a claim is tested. */
 struct lab_point {
     int64_t n;
-    double scale;       /* C, beta, |q|, a gap or a ratio, by the statement */
+    double scale;       /* C, beta, |q|, a gap or a ratio, by the claim */
     double alpha;       /* isotropic variance of every key */
     int given_positive; /* 1: only draws with <mu_a, k_a> > 0 */
+    double gamma, eps;  /* of the claims that name them */
+    int number;         /* among the points of an answer, for whatever else differs */
     const struct lab_exercise *exercise;
 };
 
@@ -56,6 +59,8 @@ struct lab_pair_query {
     double a, b, rest;
 };
 
+/* The problem through the engine, with the exercise's sink. */
+int lab_exercise_forward(const struct lab_exercise *exercise, struct lab_problem problem);
 /* Weights of `n` keys (rows of length d) for one query.  All return 0, or -1. */
 int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
                          const double *keys, const double *query, double *weights);
@@ -63,34 +68,40 @@ int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t
 int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
                                 const double *scores, double *weights);
 
+/*
+ * Scores of `count` pairs of a query and a key (rows of length d), times `scale`: the
+ * logarithm of the sum over one key is its score.
+ */
+int lab_exercise_scores(const struct lab_exercise *exercise, int64_t count, int64_t d,
+                        const double *queries, const double *keys, double scale,
+                        double *scores);
+
 /* Weight of a, of b, and of all the others together; n keys, without noise. */
 struct lab_pair_weights {
     double a, b, others;
     double squares; /* sum of the squares of the others' weights */
 };
 
-int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
+/* With k_a = gamma mu_a. */
+int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n, double gamma,
                       struct lab_pair_query query, struct lab_pair_weights *weights);
-/* The same with k_a = gamma mu_a. */
-int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
-                         struct lab_pair_query query, struct lab_pair_weights *weights);
 /* Distance of the output from x v_a + y v_b, values orthonormal. */
 double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y);
 
 /* ---- draws --------------------------------------------------------------- */
 
-/*
- * What one or two heads did over the draws of lab_world_heads(); c is the mean of their
- * outputs.  Traces are of covariance matrices for orthonormal values.
- */
+/* Traces of the covariance of outputs, values orthonormal; c is their mean. */
+struct lab_spread {
+    double head[2], mean; /* of head 1, head 2 and c */
+    double cross;         /* between the heads */
+};
+
+/* One or two heads over the draws of lab_world_heads(). */
 struct lab_drawn {
     int64_t count;
+    struct lab_spread spread;
     double weight_mean; /* of v_a in head 1 */
-    double trace[2];    /* of head 1, head 2 */
-    double trace_mean;  /* of c */
-    double trace_cross; /* between the heads */
     double to_average;  /* |c - (v_a + v_b)/2|, root mean square */
-    double closer_a;    /* share of draws in which c of head 1 is closer to v_a */
 };
 
 int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,

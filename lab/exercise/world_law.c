@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/sheets/world.h"
+#include "lab/exercise/world.h"
 
 enum { PANEL = 8, BREAKS = 128, OTHER = 5 };
 
@@ -159,4 +159,14 @@ double lab_draws_trace(const struct lab_draws *draws, size_t h, size_t g)
     for (size_t i = 0; i < LAB_SPACE; i++)
         sum += lab_draws_covariance(draws, LAB_DRAW_OUTPUT(h, i), LAB_DRAW_OUTPUT(g, i));
     return sum;
+}
+
+struct lab_spread lab_draws_spread(const struct lab_draws *draws, int heads)
+{
+    struct lab_spread spread = {.cross = heads == 2 ? lab_draws_trace(draws, 0, 1) : 0};
+    for (size_t h = 0; h < (size_t)heads; h++)
+        spread.head[h] = lab_draws_trace(draws, h, h);
+    spread.mean = heads == 2 ? (spread.head[0] + spread.head[1] + 2 * spread.cross) / 4
+                             : spread.head[0];
+    return spread;
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/measure/forward.h"
+#include "lab/exercise/world.h"
+#include "lab/measure/frames.h"
 #include "lab/measure/random.h"
 #include "lab/setups/pair.h"
-#include "lab/sheets/world.h"
 
 enum { GAMMA_STREAM = 901, ALPHA_STREAM = 902, NOISY_DRAWS = 16 };
 
@@ -88,11 +88,6 @@ static int set_keys(const struct lab_point *point, struct keys *keys,
     return 0;
 }
 
-static double dot(const double *x, const double *y)
-{
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-}
-
 /* Head 2 may see a mean turned round; what has score 0 may weigh less. */
 static void set_query(const struct lab_point *point, struct keys *keys,
                       const double *query, int64_t count, int head)
@@ -113,30 +108,25 @@ static void set_query(const struct lab_point *point, struct keys *keys,
         if (i >= point->n)
             keys->bias[i] = -INFINITY;
         /* An exact 0, as orthogonal means give it. */
-        if (lab_point_alpha(point) <= 0 && fabs(dot(turned, mean[kind])) <= 0)
+        if (lab_point_alpha(point) <= 0 &&
+            fabs(lab_dot(turned, mean[kind], LAB_SPACE)) <= 0)
             keys->bias[i] += exercise->zero;
     }
 }
 
 static int forward(const struct lab_point *point, struct keys *keys, int64_t count)
 {
-    const struct lab_exercise *const exercise = point->exercise;
-    const struct lab_problem problem = {
-        .nb = count,
-        .nq = 1,
-        .nk = keys->rows,
-        .d = LAB_SPACE,
-        .q = keys->query,
-        .k = keys->key,
-        .bias = keys->bias,
-        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
-        .scale = lab_point_tau(point),
-        .weights = keys->weights,
-    };
-    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+    return lab_exercise_forward(point->exercise,
+                                (struct lab_problem){.nb = count,
+                                                     .nk = keys->rows,
+                                                     .d = LAB_SPACE,
+                                                     .q = keys->query,
+                                                     .k = keys->key,
+                                                     .bias = keys->bias,
+                                                     .scale = lab_point_tau(point),
+                                                     .weights = keys->weights});
 }
 
-/* The logarithm of the sum over one key is its score. */
 static int forward_scores(const struct lab_point *point, const struct keys *keys,
                           const struct lab_draws *draws)
 {
@@ -149,19 +139,10 @@ static int forward_scores(const struct lab_point *point, const struct keys *keys
     for (int64_t x = 0; x < draws->count; x++)
         memcpy(key + LAB_SPACE * LAB_SPACE * x, draws->draw[x].key,
                sizeof draws->draw[x].key);
-    const struct lab_problem problem = {
-        .nb = count,
-        .nq = 1,
-        .nk = 1,
-        .d = LAB_SPACE,
-        .q = keys->query,
-        .k = key,
-        .scale = lab_point_tau(point),
-        .lse = keys->lse,
-    };
-    const int failed = lab_forward(point->exercise->ctx, &problem, NULL) != ATTEND_OK;
+    const int status = lab_exercise_scores(point->exercise, count, LAB_SPACE, keys->query,
+                                           key, lab_point_tau(point), keys->lse);
     free(key);
-    return failed ? -1 : 0;
+    return status;
 }
 
 static void read_head(const struct lab_point *point, const struct keys *keys, int64_t x,

@@ -49,19 +49,19 @@ static double length_of(const struct lab_pair_query *query, double scale)
     return fmax(hypot(query->a, query->b) / sqrt(2), scale);
 }
 
-/* The world at `scale` of a path; -1 with `why` set where the query makes no sense. */
-static int go_along(const struct path *path, const struct lab_asked *asked, double scale,
-                    struct lab_world *world, struct lab_pair_query *query,
-                    struct lab_found *found)
+/* The point at `scale` of a path; 1: the query makes no sense. */
+static int go_along(const struct path *path, struct lab_probe *probe, double scale,
+                    struct lab_point *point, struct lab_pair_query *query)
 {
-    world->n = 3;
-    world->scale = scale;
-    if (lab_asked_query(asked->own, 0, world, query, found))
-        return -1;
+    *point = *probe->point;
+    point->n = 3;
+    point->scale = scale;
+    if (lab_asked_query(probe->asked->own, 0, point, query, &probe->found))
+        return 1;
     const double length = length_of(query, scale), log_length = log(length);
-    world->alpha = FIXED_ALPHA;
+    point->alpha = FIXED_ALPHA;
     if (path->power < 0)
-        world->alpha = pow(length, path->power) * pow(log_length, path->log) *
+        point->alpha = pow(length, path->power) * pow(log_length, path->log) *
                        pow(log(log_length), path->loglog);
     return 0;
 }
@@ -81,21 +81,17 @@ static int vanishes(const double *x)
     return last < -1e-8 && last <= 0.75 * before;
 }
 
-/* Var(s_a - s_b) and the formula; -1 with `why` set. */
-static int follow(const struct path *path, const struct lab_asked *asked,
-                  const struct lab_world *start, double *variance, double *claimed,
-                  struct lab_found *found)
+/* Var(s_a - s_b) and the formula; 1: one of them makes no sense. */
+static int follow(const struct path *path, struct lab_probe *probe, double *variance,
+                  double *claimed)
 {
-    struct lab_exercise plain = *asked->exercise;
-    plain.sigma2 = plain.sigma2_b = 0;
     for (int s = 0; s < SCALES; s++) {
-        struct lab_world world = *start;
+        struct lab_point point;
         struct lab_pair_query q;
-        if (go_along(path, asked, scales[s], &world, &q, found) ||
-            lab_asked_number(asked, 0, &world, &claimed[s], found))
-            return -1;
-        variance[s] = lab_exercise_score_covariance(&plain, world.alpha, 0, q, q) +
-                      lab_exercise_score_covariance(&plain, world.alpha, 1, q, q);
+        if (go_along(path, probe, scales[s], &point, &q) ||
+            lab_asked_number(probe->asked, 0, &point, &claimed[s], &probe->found))
+            return 1;
+        variance[s] = 2 * lab_isotropic_variance(&point, q);
     }
     return 0;
 }
@@ -116,54 +112,40 @@ static void tell_path(const struct path *path, const char *length, char *text,
 }
 
 /* The path on which the two part, with what the engine makes of it at C = 1e8. */
-static int tell(const struct path *path, const struct lab_asked *asked,
-                const struct lab_world *start, int claim_vanishes,
-                struct lab_found *found)
+static int tell(const struct path *path, struct lab_probe *probe, int claim_vanishes)
 {
-    struct lab_world world = *start;
+    struct lab_finding *const found = &probe->found;
+    struct lab_point point;
     struct lab_pair_query query;
-    struct lab_found off = {0};
+    struct lab_finding off = {0};
     char along[80];
-    if (go_along(path, asked, SHOWN, &world, &query, found))
-        return 0;
+    if (go_along(path, probe, SHOWN, &point, &query))
+        return 1;
     const int is_scale = lab_same_number(length_of(&query, SHOWN), SHOWN);
     tell_path(path, is_scale ? "C" : "(|q|/sqrt(2))", along, sizeof along);
-    if (lab_noisy_distance(asked->own, &world, &off))
+    if (lab_noisy_distance(probe->asked->own, &point, &off) < 0)
         return -1;
-    *found = (struct lab_found){.computed = off.error, .claimed = NAN, .error = 1};
-    if (claim_vanishes)
-        snprintf(
-            found->why, sizeof found->why,
-            "along %s it vanishes, but Var(s_a - s_b) does not: c is off the average "
-            "by %.3g at C = 1e8",
-            along, off.error);
-    else
-        snprintf(found->why, sizeof found->why,
-                 "along %s it does not vanish, but Var(s_a - s_b) does: c is off the "
-                 "average by %.3g at C = 1e8",
-                 along, off.error);
+    *found = (struct lab_finding){.computed = off.error, .claimed = NAN, .error = 1};
+    snprintf(
+        found->why, sizeof found->why,
+        "along %s it %s, but Var(s_a - s_b) does%s: c is off the average by %.3g at C "
+        "= 1e8",
+        along, claim_vanishes ? "vanishes" : "does not vanish",
+        claim_vanishes ? " not" : "", off.error);
     return 0;
 }
 
-static int read_vanishes(const struct lab_asked *asked, const struct lab_world *world,
-                         struct lab_found *found)
+int lab_compute_vanishes(struct lab_probe *probe)
 {
-    lab_found_number(found, 0, 0);
+    lab_found_number(&probe->found, 0, 0);
     /* The paths are the same in all worlds. */
-    for (int p = 0; world->number == 0 && p < PATHS; p++) {
+    for (int p = 0; probe->point->number == 0 && p < PATHS; p++) {
         double variance[SCALES], claimed[SCALES];
-        if (follow(&paths[p], asked, world, variance, claimed, found))
-            return 0;
+        if (follow(&paths[p], probe, variance, claimed))
+            return 1;
         if (vanishes(variance) != vanishes(claimed))
-            return tell(&paths[p], asked, world, vanishes(claimed), found);
+            return tell(&paths[p], probe, vanishes(claimed));
     }
-    lab_found_number(found, 0, 0);
+    lab_found_number(&probe->found, 0, 0);
     return 0;
 }
-
-const struct lab_probing lab_probe_vanishes = {
-    .bind = lab_bind_noise,
-    .read = read_vanishes,
-    .vary = LAB_VARY_ALPHA,
-    .grows = "C",
-};

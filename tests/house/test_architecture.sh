@@ -167,7 +167,7 @@ too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
     kernels=$(find "$(head -n 1 "$build/kernels.txt")" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
     size=$(($(wc -c <"$tmp/stripped") - kernels))
-    [ "$size" -lt 1000000 ] || echo "$1: $size bytes when stripped, without kernels for GPUs"
+    [ "$size" -lt 1048576 ] || echo "$1: $size bytes when stripped, without kernels for GPUs"
     [ "$kernels" -lt 5000000 ] || echo "$1: $kernels bytes of kernels for GPUs"
 }
 
@@ -258,7 +258,7 @@ caught "a theory that needs the engine" libattend needs "$build/libattend_layer.
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
 caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
-silent "shared library: below 1 MB" too_big "$build/libattend.so"
+silent "shared library: below 1 MiB" too_big "$build/libattend.so"
 caught "a large library" 'huge.so: [0-9]* bytes' too_big "$bad/huge.so"
 
 # An MPI's header is not ours: no warnings about it.

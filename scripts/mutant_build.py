@@ -189,7 +189,7 @@ class Build:
             path = self.directory / output
             if re.search(re.escape(str(path)) + r"(?![\w/.-])", words) or ".so" in output and (
                     str(path.parent) == environment.get("LD_LIBRARY_PATH")
-                    or "mpirun" in name and path.parent == self.directory):
+                    or name.startswith("cli_") and path.parent == self.directory):
                 uses.add(output)
         self.tests.append({"name": name, "group": group, "tier": tier, "command": command, "folder": folder,
                            "environment": {**self.environment, **environment}, "uses": set(uses), "cost": cost})

@@ -216,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes in = {data, data + size};
     const int64_t how = take(&in);
     struct check_run *const run = opened(how & 1, how >> 1 & 1);
-    auto_check_problem p = take_problem(&in, how & 4 ? KEYS_TIMES : 1);
+    struct check_problem p = take_problem(&in, how & 4 ? KEYS_TIMES : 1);
 
     for (int s = 0; s < run->count; s++)
         run->sets[s].tally = (struct check_tally){.ok = 1};
@@ -227,5 +227,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     threads[how >> 1 & 1], run->sets[s].tally.detail);
             abort();
         }
+    check_problem_free(&p);
     return 0;
 }

@@ -39,8 +39,8 @@ timed() {
 }
 
 # print_table TIER: seconds beside budgets, which are scaled by a calibration loop: its seconds here
-# beside those on the machine of budgets.txt.  Installing
-# packages is not judged.  In the long tier a stage beyond twice its budget is a failed test.
+# over those on the machine of budgets.txt.  Installing packages is not judged.  In the long tier a
+# stage beyond twice its budget is a failed test.
 print_table() {
     cc -std=c11 -O2 -o build/calibrate tests/calibrate.c && speed=$(build/calibrate) || speed=1
     awk -v speed="$speed" -v tier="$1" '

@@ -17,7 +17,8 @@ CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 SETUP = scripts/setup.sh
 SOURCES = $(shell find bench examples include lab python src tests tools web/wasm web/node -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
-# Not built on this machine, or not for it.
+PYTHON_SOURCES = bench examples python scripts tests
+# Not built on this machine.
 UNTIDIED = tests/% python/% web/% src/cpu/isa/neon% src/cpu/isa/simd128% tools/bench/peak_bfmmla.c
 SCRIPTS = .ci/run $(wildcard scripts/*.sh cmake/*.sh) bench/compare/rivals_python.sh bench/mpi_pack.sh bench/mpi_measure.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
@@ -27,7 +28,7 @@ help:
 	@echo 'make test       build and run what a user can notice, in minutes; the last line is the count'
 	@echo '                T=NAME: tests of that name alone; V=1: a line for each program'
 	@echo 'make test-all   and sanitizers, fuzzers, MPI, AArch64, emulated GPU, Chromium, weights'
-	@echo 'make test-long  and every grid walked whole, and planted faults, in hours'
+	@echo 'make test-long  and every grid walked whole, and planted faults, in about two hours'
 	@echo 'make test-engine, -lab, -python, -page, -mpi, -cuda'
 	@echo '                all tests of one group'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
@@ -36,7 +37,7 @@ help:
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS ($(FUZZ_SECONDS)) each'
-	@echo 'make format     lay out the C files with clang-format'
+	@echo 'make format     lay out C with clang-format, Python with black'
 	@echo 'make lint       check layout, C, shell scripts and manual pages'
 	@echo 'make clean      remove build/'
 
@@ -54,7 +55,7 @@ test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda
 fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh fuzz
 
-# BENCH_PYTHON names an interpreter that has the rivals already.
+# BENCH_PYTHON names an interpreter with the other libraries.
 bench:
 	@scripts/setup.sh run
 	@scripts/setup.sh bench
@@ -65,13 +66,14 @@ bench:
 	$$python -B bench/compare/compare.py && \
 	$$python -B bench/monte_carlo.py $(RELEASE)/monte_carlo
 
-# CUDA=1 gets an nvcc from PyPI where there is none.
+# CUDA=1 installs nvcc from PyPI if there is none.
 release:
 	@$(SETUP) run
 	$(if $(CUDA),@scripts/get_nvcc.sh)
 	$(BUILD) 'attend_shared attend_static attend_theory_shared attend_theory_static attend_layer_shared attend_layer_static mpi_libraries attend_tool attend_manual' $(CONFIGURE)
 
-# Two modules, with vector instructions and without, and what node makes of them.
+# Two modules, with and without vector instructions, and the page that node builds from
+# them.
 page:
 	@scripts/setup.sh page
 	@JOBS=$(JOBS) scripts/build.sh wasm page_modules
@@ -84,11 +86,11 @@ wheel:
 # Packages that are missing are named, not installed.
 install uninstall: SETUP = scripts/setup.sh -n
 
-# The tests are built in the same tree, and are not installed.
+# Tests are built in the same tree and not installed.
 install: release
 	@DESTDIR='$(DESTDIR)' cmake --install $(RELEASE)
 
-# What to remove is what installing now would create.
+# Removes the files that installing now would create.
 uninstall: release
 	@staging=$$(mktemp -d) && trap 'rm -rf "$$staging"' EXIT && \
 	DESTDIR="$$staging" cmake --install $(RELEASE) >/dev/null && \
@@ -100,11 +102,13 @@ uninstall: release
 format:
 	@scripts/setup.sh lint
 	clang-format -i $(SOURCES)
+	black -q $(PYTHON_SOURCES)
 
 lint:
 	@scripts/setup.sh lint
 	@cmake --preset debug >/dev/null
 	clang-format --dry-run -Werror $(SOURCES)
+	black -q --check $(PYTHON_SOURCES)
 	shellcheck -x -S warning $(SCRIPTS)
 	mandoc -T lint -W warning $(wildcard docs/man/*.[13])
 	@# Findings go to standard output; the other stream counts what was suppressed.

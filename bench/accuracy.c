@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error of every kernel set, and of the attention anyone would write first (float
- * scores materialised, expf, plain float sums), against the definition in double.
- * Unit-normal inputs, one head, 48 queries, d = dv, f32 output, eight draws pooled, in
- * units of 1e-7 max|V|.  docs/NUMERICS.md quotes the table.
+ * Error of every kernel set, and of a naive implementation (float scores in memory, expf,
+ * float sums), against the definition in double.  Unit-normal inputs, one head, 48
+ * queries, d = dv, f32 output, eight draws pooled, in units of 1e-7 max|V|.
+ * docs/NUMERICS.md quotes the table.
  */
 #include <attend/attend.h>
 
@@ -14,7 +14,7 @@
 
 enum { NQ = 48, NK_MAX = 16384, D_MAX = 128, DRAWS = 8, SETS_MAX = 15 };
 
-/* Inputs as floats, the same in the dtype of the problem, and three outputs. */
+/* Inputs as floats and in the dtype of the problem, and three outputs. */
 static float q[NQ * D_MAX], k[NK_MAX * D_MAX], v[NK_MAX * D_MAX];
 static uint32_t stored[3][NK_MAX * D_MAX];
 static float exact[NQ * D_MAX], got[NQ * D_MAX], weights[NK_MAX];
@@ -28,8 +28,8 @@ static double uniform(void)
 }
 
 /*
- * A normal number that is exact in `dtype`, and its bits there; the float is cut to
- * the dtype's fraction.  A half is kept away from its subnormals.
+ * A normally distributed number that is exact in `dtype`: the float is truncated to the
+ * fraction of `dtype`, whose bits are stored.  Halves are not subnormal.
  */
 static float normal(attend_dtype dtype, void *to, int64_t at)
 {
@@ -97,7 +97,7 @@ static void forward(const char *isa, attend_dtype dtype, int64_t nk, int64_t d,
     attend_context_destroy(ctx);
 }
 
-/* Errors of one evaluation, pooled over draws; the naive one comes before the sets. */
+/* Errors of one implementation, pooled over draws; first the naive one, then the sets. */
 struct errors {
     char who[16];
     double sum, worst;

@@ -25,6 +25,7 @@ def flash(q, k, v, causal):
     def run():
         with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
             F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1])
+
     return run
 
 
@@ -36,24 +37,36 @@ def main():
                 q, k, v = tensors(16384 // n, h, h, n, n, d, torch.bfloat16)
                 out = torch.empty_like(q)
                 flops = 4.0 * q.numel() * n / (2 if causal else 1) / 1e12
-                ways = {"sm80": sm80.call(q, k, v, out, causal=2 * causal),
-                        "hopper": best.call(q, k, v, torch.empty_like(q), causal=2 * causal),
-                        "flash": flash(q, k, v, causal)}
+                ways = {
+                    "sm80": sm80.call(q, k, v, out, causal=2 * causal),
+                    "hopper": best.call(q, k, v, torch.empty_like(q), causal=2 * causal),
+                    "flash": flash(q, k, v, causal),
+                }
                 rates = {name: flops / burst(run) for name, run in ways.items()}
-                print(f"bfloat16 d{d} {'causal' if causal else 'full'} {n}", " ".join(f"{x} {y:.0f}" for x, y in rates.items()),
-                      f"error {error_of(out, q, k, v, causal):.2g}", flush=True)
+                print(
+                    f"bfloat16 d{d} {'causal' if causal else 'full'} {n}",
+                    " ".join(f"{x} {y:.0f}" for x, y in rates.items()),
+                    f"error {error_of(out, q, k, v, causal):.2g}",
+                    flush=True,
+                )
     for d, h in ((128, 16), (64, 32)):
         q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16)
         for name, mask, _ in mask_cases(8192):
             shown = mask[None, None].expand(2, h, 8192, 8192)
             times = [burst(ctx.call(q, k, v, torch.empty_like(q), mask=shown)) for ctx in (sm80, best)]
-            print(f"mask {name} d{d} 8192 sm80 {times[0] * 1e3:.2f} ms hopper {times[1] * 1e3:.2f} ms", flush=True)
+            print(
+                f"mask {name} d{d} 8192 sm80 {times[0] * 1e3:.2f} ms hopper {times[1] * 1e3:.2f} ms",
+                flush=True,
+            )
     for b, n in ((16, 16384), (64, 4096), (1, 131072), (4, 8192)):
         q, k, v = tensors(b, 32, 8, 1, n, 128, torch.bfloat16)
         out = torch.empty_like(q)
         for name, ctx in (("sm80", sm80), ("hopper", best)):
             seconds = burst(ctx.call(q, k, v, out))
-            print(f"decode 32/8 d128 B{b} ctx{n} {name} {seconds * 1e6:.0f} us {4e-9 * k.numel() / seconds:.0f} GB/s", flush=True)
+            print(
+                f"decode 32/8 d128 B{b} ctx{n} {name} {seconds * 1e6:.0f} us {4e-9 * k.numel() / seconds:.0f} GB/s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

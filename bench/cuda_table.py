@@ -34,22 +34,53 @@ def decoding(row):
     return f"{row['case'][17:]} | {row['GBps']:.0f} | {100 * row['ratio']:.0f} % | {row['microseconds']:.0f}"
 
 
+def long_context(row):
+    memory = f"{row['gib']:.1f}" if "gib" in row else ""
+    return f"{row['case'][17:]} | {row['heads']} | {row['tokens']} | {row['seconds']:.2f} | {memory}"
+
+
 # Prefix of the cases' names ("": all cases with cuDNN's time), header of the table, format of a row.
 TABLES = (
     ("", "case, TFLOP/s | attend | cuDNN | ratio | attend, sustained | cuDNN, sustained", beside_cudnn),
-    ("logits", "logits, 8192 keys, d128 full where nothing else is said | TFLOP/s", lambda row: f"{row['case'][7:]} | {row['attend']:.0f}"),
-    ("columns", "column mass, 8192 keys | time / forward pass",
-     lambda row: f"{row['case'][8:-5]} | {row['share']:.2f}"),
-    ("stats", "row statistics, 8192 keys | time / forward pass | time / forward pass with lazy rescaling", statistics),
-    ("mask", "boolean mask, 8192 keys, ms | attend | torch mem-efficient | torch cuDNN | flex_attention | best / attend",
-     masked),
+    (
+        "logits",
+        "logits, 8192 keys, d128 full where nothing else is said | TFLOP/s",
+        lambda row: f"{row['case'][7:]} | {row['attend']:.0f}",
+    ),
+    (
+        "columns",
+        "column mass, 8192 keys | time / forward pass",
+        lambda row: f"{row['case'][8:-5]} | {row['share']:.2f}",
+    ),
+    (
+        "stats",
+        "row statistics, 8192 keys | time / forward pass | time / forward pass with lazy rescaling",
+        statistics,
+    ),
+    (
+        "mask",
+        "boolean mask, 8192 keys, ms | attend | torch mem-efficient | torch cuDNN | flex_attention | best / attend",
+        masked,
+    ),
+    (
+        "long statistics",
+        "causal, d128: statistics of a long context | heads | tokens | s | GiB",
+        long_context,
+    ),
     ("decode", "decoding, 32/8 heads, d128 | GB/s | share of read bandwidth | us", decoding),
 )
 
 
 def table(rows, prefix, head, line):
-    of_table = [row for row in rows if (row["case"].startswith(prefix) if prefix else
-                                        "cudnn" in row and not row["case"].startswith("window"))]
+    of_table = [
+        row
+        for row in rows
+        if (
+            row["case"].startswith(prefix)
+            if prefix
+            else "cudnn" in row and not row["case"].startswith("window")
+        )
+    ]
     lines = [head, "|".join(["---"] * (head.count("|") + 1))] + [line(row) for row in of_table]
     return "".join(f"|{x}|\n" if x.startswith("---") else f"| {x} |\n" for x in lines)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast attend_merge() joins parts of (1, 32, 2048, 128): bytes of parts read and of
- * output written, both with their LSE, by the median time, beside what one thread reads
- * between the calls, for attend_merge() runs on the thread that calls it.  Calls rotate
- * over 256 MiB of parts.  The output has the dtype of the parts.
+ * Speed of attend_merge() with parts of (1, 32, 2048, 128): bytes of parts and output,
+ * with LSE, by the median time, beside the read bandwidth of one thread, since
+ * attend_merge() runs on the calling thread.  Calls rotate over 256 MiB of parts.  The
+ * output has the dtype of the parts.
  */
 #include <attend/attend.h>
 
@@ -47,7 +47,7 @@ static attend_part part_at(attend_dtype dtype, size_t bytes, int64_t index)
     };
 }
 
-/* Seconds of one call on the parts from `first` on. */
+/* Seconds of one call with the parts from `first` on. */
 static double merge(attend_dtype dtype, size_t bytes, int64_t first, int64_t count)
 {
     const int64_t held = (int64_t)(STORE_BYTES / bytes);
@@ -55,7 +55,7 @@ static double merge(attend_dtype dtype, size_t bytes, int64_t first, int64_t cou
     const attend_tensor out_lse = {
         result_lse, ATTEND_F32, {1, HEADS, ROWS, 1}, {0, ROWS, 1, 1}};
     attend_part parts[PARTS_MAX];
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     for (int64_t p = 0; p < count; p++)
         parts[p] = part_at(dtype, bytes, (first + p) % held);

@@ -32,9 +32,7 @@ def numpy_weights(rng, trials):
         k = rng.standard_normal((count, N, D), dtype=np.float32)
         k *= np.float32(math.sqrt(ALPHA))
         k[:, own, own] += 1
-        k[:, 0, 0] += np.float32(math.sqrt(SIGMA2)) * rng.standard_normal(
-            count, dtype=np.float32
-        )
+        k[:, 0, 0] += np.float32(math.sqrt(SIGMA2)) * rng.standard_normal(count, dtype=np.float32)
         s = k @ q
         s -= s.max(axis=1, keepdims=True)
         np.exp(s, out=s)

@@ -13,7 +13,7 @@ const CASES = [
 const SETS = ['scalar', 'simd128'];
 const ROUNDS = 7;
 const CALLS = 3;
-const WARM_UP = 20; // calls, until the code is compiled well
+const WARM_UP = 20; // calls before measuring, for the engine's compiler
 
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
 

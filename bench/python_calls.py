@@ -61,7 +61,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args().runs
-    print(f"load {os.getloadavg()[0]:.1f}, {torch.get_num_threads()} threads, {attend.info()['isa']}, torch {torch.__version__}")
+    print(
+        f"load {os.getloadavg()[0]:.1f}, {torch.get_num_threads()} threads, {attend.info()['isa']}, torch {torch.__version__}"
+    )
     print(f"call from NumPy, 1 query, 8 keys: {call_overhead():.1f} us")
     attend.transformers.register()
     model = smollm2()
@@ -78,7 +80,9 @@ def main():
                     seconds["decode", name].append(each)
     for what in "prefill", "decode":
         torchs, ours = (statistics.median(seconds[what, name]) for name in ("sdpa", "attend"))
-        print(f"SmolLM2, {what} at {CONTEXT}: sdpa {1e3 * torchs:.0f} ms, attend {1e3 * ours:.0f} ms, ratio {ours / torchs:.3f}")
+        print(
+            f"SmolLM2, {what} at {CONTEXT}: sdpa {1e3 * torchs:.0f} ms, attend {1e3 * ours:.0f} ms, ratio {ours / torchs:.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each statistic costs by itself: percent over plain attention of the same f32
- * tensors, non-causal, 2048 queries and keys, 16 heads of d = 64 and 8 of d = 128; for
- * the inspection pass, percent of a plain forward.  Calls go in turns with plain
- * attention and the median ratio of neighbours counts.  docs/STATISTICS.md quotes the
- * table.
+ * Cost of each statistic: percent over plain attention of the same f32 tensors,
+ * non-causal, 2048 queries and keys, 16 heads of d = 64 and 8 of d = 128; for the
+ * inspection pass, percent of a plain forward pass.  Calls alternate with plain
+ * attention; the result is the median ratio of neighbouring calls. docs/STATISTICS.md
+ * quotes the table.
  */
 #include <attend/stats.h>
 
@@ -43,7 +43,7 @@ static double seconds(void)
 
 static double time_forward(const attend_stats *stats)
 {
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
     const double start = seconds();
 
     io.stats = stats;
@@ -53,7 +53,7 @@ static double time_forward(const attend_stats *stats)
 
 static double time_second(const attend_inspection *second)
 {
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
     const double start = seconds();
 
     require(attend_inspect(ctx, NULL, second, &err), &err);
@@ -67,7 +67,10 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percent: over a plain forward or, for an inspection pass (`stats` NULL), of one. */
+/*
+ * Percent over a plain forward pass; for an inspection pass (`stats` NULL), percent of
+ * one.
+ */
 static double cost_of(const attend_stats *stats, const attend_inspection *second)
 {
     double ratio[TURNS];
@@ -175,7 +178,7 @@ static void print(const char *name, int what, double (*cost)(int what, int64_t h
 
 int main(void)
 {
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
     uint32_t state = 1;
 
     require(attend_context_create(&ctx, NULL, &err), &err);

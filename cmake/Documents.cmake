@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-# The documents as they are installed, beside CHANGELOG.md and examples/, and a manual page
-# for the name of every function.
+# Installs the documents, CHANGELOG.md and examples/, and a manual page for every
+# function.
 
-# The headers that documents link to are installed elsewhere.
+# Installed documents link to the installed headers.
 file(RELATIVE_PATH headers_from_docs ${CMAKE_INSTALL_FULL_DOCDIR}/docs
     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${documents})
+if(has_lab_document)
+    list(REMOVE_ITEM documents ${PROJECT_SOURCE_DIR}/docs/LAB.md)
+endif()
 file(REMOVE_RECURSE ${PROJECT_BINARY_DIR}/docs)
 foreach(document IN LISTS documents)
     file(READ ${document} text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# embed(OUT NAME FILE ...): a C file with the text of each FILE as `const char NAME[]`.  Comments
-# on lines of their own at its head are left out, and an indented line goes on with the one before
-# it; the last line break is not part of the text.
+# embed(OUT NAME FILE ...): a C file with the text of each FILE as `const char NAME[]`,
+# without the comments at its head and the last line break; indented lines are joined to
+# the line before.
 function(embed out)
     set(code "/* Made by cmake/Embed.cmake. */\n")
     while(ARGN)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Sets mpi_abis to those of openmpi and mpich whose compiler is here, and for each ABI
-# mpi_ABI_include (directories), mpi_ABI_link (libraries and flags) and mpi_ABI_run (the
-# launcher).  Debian has both side by side, as mpicc.openmpi and mpicc.mpich; elsewhere
-# mpicc is asked whose it is.
+# Sets mpi_abis to those of openmpi and mpich whose compiler is installed, and for each
+# ABI mpi_ABI_include (directories), mpi_ABI_link (libraries and flags) and mpi_ABI_run
+# (the launcher).  Debian has mpicc.openmpi and mpicc.mpich; elsewhere `mpicc -show`
+# identifies the MPI.
 
 foreach(abi openmpi mpich)
     find_program(ATTEND_MPICC_${abi} NAMES mpicc.${abi} mpicc)
     if(NOT ATTEND_MPICC_${abi})
         continue()
     endif()
-    # Open MPI knows -showme, both know -show.
+    # Open MPI has -showme, both have -show.
     execute_process(COMMAND ${ATTEND_MPICC_${abi}} -show OUTPUT_VARIABLE line
         RESULT_VARIABLE lacking ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     execute_process(COMMAND ${ATTEND_MPICC_${abi}} -showme:version

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Cross build for AArch64 Linux with Debian's compiler; programs run under qemu.
-# Libraries of that machine are those that scripts/arm64_root.sh has fetched.
+# scripts/arm64_root.sh fetches the libraries of that machine.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 if(NOT CMAKE_C_COMPILER)
@@ -12,5 +12,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# A CPU with everything that qemu knows, BFDOT and BFMMLA among it.
+# A CPU with all features of qemu, BFDOT and BFMMLA among them.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu max)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# link_package.sh FROM TO: links to the Python files of FROM in TO, beside the modules that
-# were built there, so that a changed file needs no build.
+# link_package.sh FROM TO: links the Python files of FROM into TO, beside the modules that
+# were built there, so that changed Python files need no build.
 set -u
 from=$1 to=$2
 mkdir -p "$to"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A decoder's layer as models store it: q, k and v side by side in one
- * projection of shape (batch, length, (hq + 2 hkv) d), used where it lies.
- * Causal, four query heads on two key/value heads, LSE as a second output.
+ * A decoder layer with q, k and v side by side in one projection of shape (batch, length,
+ * (hq + 2 hkv) d), used in place.  Causal, four query heads on two key/value heads, LSE
+ * as a second output.
  */
 #include <attend/attend.h>
 
@@ -89,7 +89,7 @@ int main(void)
         return 1;
     }
     attend_context_destroy(ctx);
-    /* The first row sees itself alone: it copies its own value. */
+    /* The first row sees only itself: it copies its own value. */
     printf("O[0][0][0][0] = %.4f, V = %.4f; last LSE = %.4f\n", (double)out[0][0][0][0],
            (double)qkv[0][0][(HQ + HKV) * D], (double)lse[NB - 1][HQ - 1][L - 1]);
     return check();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that has threads of its own lends them: the library then starts
- * none.  Here the "pool" is the simplest there is, one POSIX thread per piece
- * of work; a real one would hand `body` to workers that wait.
+ * A program supplies its own threads, and the library starts none.  The pool of this
+ * example creates one POSIX thread per piece of work; a real pool passes `body` to
+ * waiting workers.
  */
 #include <attend/attend.h>
 
@@ -26,7 +26,7 @@ static void *work(void *p)
     return NULL;
 }
 
-/* Counts its calls through `user`, to show below that it was used. */
+/* Counts its calls in `user`: checked below. */
 static void pool(void *user, int n, void (*body)(void *arg, int w), void *arg)
 {
     struct piece pieces[WORKERS];
@@ -34,7 +34,10 @@ static void pool(void *user, int n, void (*body)(void *arg, int w), void *arg)
     int started = 0;
 
     ++*(int *)user;
-    /* n is at most attend_options.threads.  What gets no thread is done here. */
+    /*
+     * n is at most attend_options.threads.  If a thread cannot be created, its piece runs
+     * here.
+     */
     for (int w = 0; w < n; w++) {
         if (w < n - 1 && started < WORKERS) {
             pieces[started] = (struct piece){body, arg, w};
@@ -87,7 +90,7 @@ int main(void)
         fprintf(stderr, "host_pool: %s\n", err.message);
         return 1;
     }
-    /* The bits do not depend on how many threads there were. */
+    /* The bits do not depend on the number of threads. */
     const int same = memcmp(pooled, alone, sizeof pooled) == 0;
     printf("the pool was called %d time(s); bits %s\n", calls, same ? "equal" : "differ");
     return calls > 0 && same ? 0 : 1;

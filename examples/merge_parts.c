@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys in pieces, as they come from disk or from other machines: attend to each
- * piece alone, keep (O, LSE) of each, and join.  The result is that of one call
- * over all keys; memory for K and V need only hold one piece.
+ * Keys in pieces, as from disk or from other machines: attention over each piece, then
+ * merging by (O, LSE).  The result is that of one call over all keys; memory holds one
+ * piece of K and V at a time.
  *
- * The rule of a piece counts keys from the piece's own first key: positions are given
- * by ATTEND_CAUSAL_OFFSET, less that key.  A sink logit belongs to one piece only, since
- * the LSE of every piece that has it includes it.
+ * The rule of a piece counts keys from the piece's own first key: positions are given by
+ * ATTEND_CAUSAL_OFFSET, less that key.  A sink logit belongs to one piece only, since the
+ * LSE of every piece that has it includes it.
  */
 #include <attend/attend.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A layer of self-attention from its weights: projections, rotary positions, a causal
- * mask, four query heads on two key/value heads, the output projection.  Its weights
- * are random, so it checks two things that hold for any: the first token sees itself
- * alone, so its row is x W_V W_O; and moving all positions changes nothing.
+ * mask, four query heads on two key/value heads, the output projection.  The weights are
+ * random; it checks two identities that hold for all weights: the first token sees only
+ * itself, so its row is x W_V W_O; and a shift of all positions changes nothing.
  */
 #include <attend/layer.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One query of a long sequence whose keys lie on several machines: each computes the
- * partials of its shard, a few kilobytes travel, and combined they have the very bits of
- * one call over all keys.  Here the machines take turns.
+ * One query of a long sequence whose keys are on several machines: each computes the
+ * partials of its shard, a few kilobytes, and combined they have the bits of one call
+ * over all keys.  Here the machines take turns.
  */
 #include <attend/attend.h>
 
@@ -26,7 +26,7 @@ static attend_io inputs(int64_t first, int64_t keys)
     return io;
 }
 
-/* What one machine does: keys in whole splits, but for the last of all. */
+/* One machine's part: whole splits of keys, except at the end of the sequence. */
 static attend_status shard(attend_context *ctx, const attend_rule *rule, int machine,
                            attend_partials *part, attend_error *err)
 {
@@ -97,5 +97,5 @@ int main(void)
     attend_context_destroy(ctx);
     const int same = memcmp(combined, whole, sizeof whole) == 0;
     printf("combined: %s bits of one call over all keys\n", same ? "the" : "not the");
-    return !same && !is_ref; /* the definition promises no bits */
+    return !same && !is_ref; /* `ref` promises no bits */
 }

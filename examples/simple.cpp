@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The same from C++17: a context that frees itself, errors as exceptions.
+// SPDX-License-Identifier: MIT The same in C++17: a context with a destructor, errors as
+// exceptions.
 #include <attend/attend.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ std::vector<float> attention(attend_context *ctx, const std::vector<float> &q,
 int main()
 try {
     const context ctx = make_context();
-    // A query that points strongly at one of two orthogonal keys copies its value.
+    // A query with a large product with one of two orthogonal keys copies its value.
     const auto out = attention(ctx.get(), {40, 0, 0, 40}, {1, 0, 0, 1}, {5, 7}, 2, 1);
     std::printf("%.4f %.4f\n", static_cast<double>(out[0]), static_cast<double>(out[1]));
     return std::fabs(out[0] - 5) <= 1e-6F && std::fabs(out[1] - 7) <= 1e-6F ? 0 : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What two heads did, without a map of their weights: entropy, the sink and the previous
- * token from the pass that computes O, and from an inspection pass how much weight each
- * key got.  The first head looks at the token before, the second at the first token.
+ * Statistics of two heads without a map of their weights: entropy, sink and previous
+ * token from the pass that computes O, the weight of each key from an inspection pass.
+ * The first head attends to the previous token, the second to the first token.
  */
 #include <attend/stats.h>
 
@@ -22,7 +22,10 @@ static float q[HEADS][L][L], k[HEADS][L][L], v[HEADS][L][1], out[HEADS][L][1];
 static float rows[HEADS][L][STATS], top[HEADS][L][TOP], mass[HEADS][L];
 static int64_t top_keys[HEADS][L][TOP];
 
-/* Keys are axes: a query is the list of its scores.  One key leads the others by 6. */
+/*
+ * Keys are unit vectors, so a query is the list of its scores.  One score is 6, the
+ * others 0.
+ */
 static void make_heads(void)
 {
     for (int i = 0; i < L; i++) {
@@ -77,7 +80,7 @@ static int differs(double x, double expected)
     return !(fabs(x - expected) <= 1e-5 * (1 + fabs(expected)));
 }
 
-/* Row i sees i + 1 keys: one weighs p, the i others share the rest. */
+/* Row i sees i + 1 keys: one has weight p, the i others share the rest. */
 static int check_row(int h, int i)
 {
     const int leader = h == 0 && i > 0 ? i - 1 : 0;
@@ -90,7 +93,7 @@ static int check_row(int h, int i)
            top_keys[h][i][0] != leader || differs((double)top[h][i][0], p);
 }
 
-/* Every row has one unit of weight to give. */
+/* The weights of a row sum to 1. */
 static int check_columns(int h)
 {
     double sum = 0;

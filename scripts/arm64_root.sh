@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # arm64_root.sh DIR: the libraries that the command links, for AArch64, into DIR/usr.
 #
-# They come from Debian's archive by an apt of their own, whose lists and packages are
-# kept below DIR: nothing of the system changes, and no rights are needed.  Exit status 3
-# if they cannot be had; the last line then says why.
+# They come from Debian's archive by an apt with lists and packages below DIR: the system
+# is not changed and no privileges are needed.  Exit status 3 if they are not available;
+# the last line is the reason.
 set -u
 dir=${1:?"usage: $0 DIR"}
 packages='libjansson-dev libpng-dev zlib1g-dev librandom123-dev'

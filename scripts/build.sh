@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh PRESET TARGETS ARGUMENT...: configure the preset with the arguments and
-# build the targets, all of them if TARGETS is empty, by JOBS (2) at a time.
+# build.sh PRESET TARGETS ARGUMENT...: configure the preset with the arguments and build
+# the targets, all of them if TARGETS is empty, by JOBS (2) at a time.
 #
-# On a terminal one line shows how far it is; elsewhere one line says what is built.
-# What CMake and the compiler say is in build/PRESET.log, and is shown if they fail.
+# On a terminal a line shows the progress, elsewhere the preset.  The output of CMake and
+# the compiler is in build/PRESET.log, and is shown on failure.
 set -u
 preset=${1:?"usage: $0 PRESET TARGETS ARGUMENT..."}
 targets=${2?"usage: $0 PRESET TARGETS ARGUMENT..."}
@@ -20,7 +20,7 @@ build() {
         cmake --build --preset "$preset" --parallel "${JOBS:-2}" ${targets:+--target $targets}
 }
 
-# show: the share that is done, from lines such as "[ 45%] Building ...".
+# show: progress in percent, from lines such as "[ 45%] Building ...".
 show() {
     awk -v preset="$preset" '
     BEGIN { printf "building %s", preset; fflush() }

@@ -4,7 +4,7 @@
 #
 #   build      library, command and tests, into build/cuda (needs nvcc)
 #   tests      laws, conformance rows, dense comparisons, statistics, device memory, order FAST
-#   split      conformance rows and partials with splits of 128 keys
+#   split      conformance rows and partials with splits of 128 keys; order FAST with such splits in decoding
 #   sm80       order FAST with the sm80 kernels
 #   check      attend check --device cuda
 #   torch      Python extension and attend on CUDA tensors: torch, arrays, models (needs torch)
@@ -35,7 +35,7 @@ test_stats_places test_stats_requests test_stats_shards test_stats_merge test_st
 test_mask_blocks"
 measured="prefill gqa window d256 d192 logits mask stats columns decode"
 # Beginnings of the names in src/cuda/host/kernel_names.h.
-races_general="forward weights combine stats summaries columns pooled zoom probe merge_parts gather_records sums_add"
+races_general="forward_f64 forward_f32 forward_f16 forward_bf16 weights combine stats summaries columns pooled zoom probe merge_parts gather_records sums_add"
 races_fast="sm80 sm90_prefill sm90_masked sm90_mask sm90_lists sm90_score_mod sm90_stats sm90_nonfinite sm90_decode sm90_combine
 sm90_pack sm90_columns sm90_lse"
 races=$(for name in $races_general $races_fast; do echo "racecheck_$name"; done)
@@ -70,7 +70,8 @@ part_tests() {
     run_programs '' $programs
 }
 part_split() {
-    ATTEND_SPLIT=128 run_programs _split test_conformance test_stats test_stats_places test_stats_requests test_inspect
+    ATTEND_SPLIT=128 run_programs _split test_conformance test_stats test_stats_places test_stats_requests test_inspect &&
+        ATTEND_CUDA_SPLIT=128 run_programs _decode_split test_cuda test_cuda_rows
 }
 part_sm80() { ATTEND_CUDA_KERNELS=sm80 run_programs _sm80 test_cuda test_cuda_rows test_cuda_stats test_cuda_memory; }
 part_check() { "$build/attend" check --device cuda; }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# get_nvcc.sh: see that there is an nvcc, and print its path.
+# get_nvcc.sh: prints the path of nvcc, and installs it if necessary.
 #
-# One of the path or of /usr/local/cuda is taken as it is.  Else its packages of PyPI are
-# put into build/nvcc, where CMake looks too (270 MB; needs pip or venv, and g++ to compile).
-# Exit status 3 and one line: there is none, and why.
+# An nvcc on the path or below /usr/local/cuda is used.  Otherwise its packages are installed
+# from PyPI into build/nvcc, where CMake finds them (270 MB; needs pip or venv, and g++ to
+# compile).  Exit status 3 and one line with the reason: there is none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 target=$PWD/build/nvcc
@@ -19,7 +19,7 @@ for nvcc in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc "$own"; do
     fi
 done
 mkdir -p build
-# pip of python3, or of an environment beside the packages.
+# pip of python3, or of a virtual environment beside the packages.
 python=python3
 if ! python3 -c 'import pip' 2>/dev/null; then
     python=$target.venv/bin/python
@@ -33,12 +33,12 @@ install() {
     # shellcheck disable=SC2086 # several names
     "$python" -m pip install --disable-pip-version-check --retries 1 --no-deps --target "$target" $packages >"$target.log" 2>&1
 }
-# From where pip is configured to look, or else from PyPI alone.
+# From the configured package index, else from PyPI.
 if ! install && ! PIP_CONFIG_FILE=/dev/null install; then
     echo "no nvcc on the path, and pip does not get it: $(tail -n 1 "$target.log")"
     exit 3
 fi
-# A wheel does not always keep what may be run.
+# Wheels do not always preserve execute permissions.
 find "$target/nvidia/cu13/bin" "$target/nvidia/cu13/nvvm/bin" -type f -exec chmod +x {} + 2>/dev/null
 [ -x "$own" ] || {
     echo "the packages of PyPI have no nvcc where it should be, $own"

@@ -19,20 +19,32 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/mutants"
 
 STAGES = ["release", "python", "asan", "tsan"]
-# Names of tests, left out of a stage, and of the only ones of a stage.
+# Patterns of test names: tests that a stage skips, and the only tests of a stage.
 REPEATS = r"test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$|_mpich$"
-LEFT_OUT = {"release": "_mpich$", "asan": REPEATS, "python": "test_(fuzz|models|onnx|types|watch_models|wheel)$"}
+LEFT_OUT = {
+    "release": "_mpich$",
+    "asan": REPEATS,
+    "python": "test_(fuzz|models|onnx|types|watch_models|wheel)$",
+}
 ONLY = {"tsan": r"test_(threads|threads_split|split|pool)$"}
-# Groups that a stage leaves out: scripts look at the tree, those of the page need another build.
-NOT_IN = {"release": {"script", "page", "python"}, "asan": {"script", "cli", "page", "python"},
-          "tsan": {"script", "cli", "page", "python"}}
-SLOW = {"mpi", "cuda"}  # come last
-GPU = {"emulated", "cuda"}  # the groups that run kernels for GPUs, for mutants of these alone
+# Groups that a stage leaves out: scripts check the tree, tests of the page need another
+# build.
+NOT_IN = {
+    "release": {"script", "page", "python"},
+    "asan": {"script", "cli", "page", "python"},
+    "tsan": {"script", "cli", "page", "python"},
+}
+SLOW = {"mpi", "cuda"}  # run last
+GPU = {"emulated", "cuda"}  # groups with GPU kernels, run only for mutants of GPU kernels
 ENVIRONMENT = {
-    "ATTEND_TEST_QUICK": "1", "ATTEND_TEST_SCALE": "0.1", "OMP_NUM_THREADS": "2",
+    "ATTEND_TEST_QUICK": "1",
+    "ATTEND_TEST_SCALE": "0.1",
+    "OMP_NUM_THREADS": "2",
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=0",
-    "LSAN_OPTIONS": f"suppressions={ROOT}/tests/mpi/leaks.supp:print_suppressions=0"}
-# Tests that do not reach a folder: commands of the engine, ranks.  Others that seldom do, and come last.
+    "LSAN_OPTIONS": f"suppressions={ROOT}/tests/mpi/leaks.supp:print_suppressions=0",
+}
+# Tests that never find a mutant of a folder: commands of the engine, ranks.  Then tests
+# that rarely find one, which run last.
 RANKS = r"cli_test_mpirun$|_mpi_"
 ENGINE = r"cli_test_(bench|build|check|compare|info|malformed|refused|run|stats\w*)$|" + RANKS
 NEVER = {"theory": ENGINE, "lab": ENGINE}
@@ -55,7 +67,7 @@ def end_session(leader):
 
 
 def limits():
-    """What a mutant that allocates or writes without end may take."""
+    """Limits of memory and file size for a mutant that allocates or writes without end."""
     for kind, gigabytes in (resource.RLIMIT_DATA, 6), (resource.RLIMIT_FSIZE, 16), (resource.RLIMIT_CORE, 0):
         resource.setrlimit(kind, (gigabytes << 30, resource.getrlimit(kind)[1]))
 
@@ -83,15 +95,18 @@ class Build:
             self.environment.update(ENVIRONMENT)
         if shutil.which("ccache"):  # workers compile the same, each in folders of its own
             self.environment.update(
-                CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
-                CCACHE_DIR=os.environ.get("CCACHE_DIR", str(WORK / "ccache")), CCACHE_BASEDIR=str(worker),
-                CCACHE_NOHASHDIR="1")
+                CMAKE_C_COMPILER_LAUNCHER="ccache",
+                CMAKE_CXX_COMPILER_LAUNCHER="ccache",
+                CCACHE_DIR=os.environ.get("CCACHE_DIR", str(WORK / "ccache")),
+                CCACHE_BASEDIR=str(worker),
+                CCACHE_NOHASHDIR="1",
+            )
         self.unpack(folder / "tree.tar")
         self.uproot()
         self.hits, self.seconds = collections.Counter(), {}
         self.configure()
         if stage != "python":
-            self.build(self.targets(), jobs)  # ctest names no program that is not there
+            self.build(self.targets(), jobs)  # ctest lists only programs that exist
         self.read_tests()
         self.build({u for t in self.tests for u in t["uses"]}, jobs)
         if stage == "python":
@@ -117,8 +132,14 @@ class Build:
             fresh.rename(self.tree)
 
     def command(self, *command):
-        return subprocess.run([str(c) for c in command], cwd=self.tree, env=self.environment,
-                              capture_output=True, text=True, errors="replace")
+        return subprocess.run(
+            [str(c) for c in command],
+            cwd=self.tree,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
 
     def ninja(self, targets, jobs=1):
         return self.command("ninja", f"-j{jobs}", "-C", self.directory, *targets)
@@ -136,27 +157,57 @@ class Build:
         if not listed.exists():
             return []
         wanted = [line.split() for line in listed.read_text().splitlines()]
-        return sorted({target for name, group, tier, *targets in wanted if group not in NOT_IN[self.stage]
-                       for target in ":".join(targets).split(":") if target})
+        return sorted(
+            {
+                target
+                for name, group, tier, *targets in wanted
+                if group not in NOT_IN[self.stage]
+                for target in ":".join(targets).split(":")
+                if target
+            }
+        )
 
     def configure(self):
-        nvcc = self.tree.parent / "nvcc"  # the emulator does not look at what nvcc makes
-        nvcc.write_text('#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" = -o ] && echo kernels >"$2"; shift; done\n')
+        nvcc = self.tree.parent / "nvcc"  # the emulator does not use the output of nvcc
+        nvcc.write_text(
+            '#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" = -o ] && echo kernels >"$2"; shift; done\n'
+        )
         nvcc.chmod(0o755)
         flags = pathlib.Path("/proc/cpuinfo").read_text()
-        sets = [name for name, flag in [("avx2", "avx2"), ("avx512", "avx512f"), ("avx512bf16", "avx512_bf16"),
-                                        ("amx", "amx_bf16")] if flag in flags]
+        sets = [
+            name
+            for name, flag in [
+                ("avx2", "avx2"),
+                ("avx512", "avx512f"),
+                ("avx512bf16", "avx512_bf16"),
+                ("amx", "amx_bf16"),
+            ]
+            if flag in flags
+        ]
         done = self.command(
-            "cmake", "--preset", "release" if self.stage == "python" else self.stage, "-S", self.tree,
-            "-B", self.directory, "-G", "Ninja", "-DATTEND_TESTS=ON", "-DATTEND_WERROR=OFF", f"-DNVCC={nvcc}",
+            "cmake",
+            "--preset",
+            "release" if self.stage == "python" else self.stage,
+            "-S",
+            self.tree,
+            "-B",
+            self.directory,
+            "-G",
+            "Ninja",
+            "-DATTEND_TESTS=ON",
+            "-DATTEND_WERROR=OFF",
+            f"-DNVCC={nvcc}",
             "-DATTEND_CUDA=" + ("ON" if self.stage == "release" else "OFF"),
             "-DATTEND_PYTHON=" + ("ON" if self.stage == "python" else "OFF"),
             "-DATTEND_KERNEL_SETS=" + (";".join(sets) or "scalar"),
-            "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion")
+            "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion",
+        )
         if done.returncode != 0:
             raise RuntimeError(done.stdout + done.stderr)
         rules = self.ninja(["-t", "targets", "all"]).stdout
-        self.outputs = set(re.findall(r"^(\S+): \w+_(?:EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER", rules, re.M))
+        self.outputs = set(
+            re.findall(r"^(\S+): \w+_(?:EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER", rules, re.M)
+        )
 
     def read_tests(self):
         """Tests: name, group, tier, command, folder, environment, what they use of the build, cost."""
@@ -164,10 +215,21 @@ class Build:
         if self.stage == "python":
             uses = {o for o in self.outputs if "/tests" not in o and o.endswith((".abi3.so", "_theory.so"))}
             for path in sorted(self.tree.glob("tests/python/test_*.py")):
-                self.add_test(f"python_{path.stem}", "python", "test", [self.python, "-B", str(path)], self.tree, {
-                    "PYTHONPATH": str(self.directory / "package"), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
-                    "ATTEND_BIN": str(self.directory / "attend"),
-                    "PATH": f"{os.path.dirname(self.python)}:{os.environ['PATH']}"}, uses)
+                self.add_test(
+                    f"python_{path.stem}",
+                    "python",
+                    "test",
+                    [self.python, "-B", str(path)],
+                    self.tree,
+                    {
+                        "PYTHONPATH": str(self.directory / "package"),
+                        "HF_HUB_OFFLINE": "1",
+                        "OMP_NUM_THREADS": "1",
+                        "ATTEND_BIN": str(self.directory / "attend"),
+                        "PATH": f"{os.path.dirname(self.python)}:{os.environ['PATH']}",
+                    },
+                    uses,
+                )
             return
         shown = json.loads(self.command("ctest", "--test-dir", self.directory, "--show-only=json-v1").stdout)
         for entry in shown["tests"]:
@@ -175,11 +237,22 @@ class Build:
             tier = "all" if "all" in of["LABELS"] or self.stage != "release" else "test"
             (group,) = set(of["LABELS"]) - {"test", "all"}
             command = entry.get("command")
-            if (command and "DEPENDS" not in of and group not in NOT_IN[self.stage]
-                    and not any("/house/" in word for word in command)):
-                self.add_test(entry["name"], group, tier, command,
-                              of.get("WORKING_DIRECTORY", self.directory),
-                              dict(e.split("=", 1) for e in of.get("ENVIRONMENT", [])), set(), of.get("COST", 0))
+            if (
+                command
+                and "DEPENDS" not in of
+                and group not in NOT_IN[self.stage]
+                and not any("/house/" in word for word in command)
+            ):
+                self.add_test(
+                    entry["name"],
+                    group,
+                    tier,
+                    command,
+                    of.get("WORKING_DIRECTORY", self.directory),
+                    dict(e.split("=", 1) for e in of.get("ENVIRONMENT", [])),
+                    set(),
+                    of.get("COST", 0),
+                )
 
     def add_test(self, name, group, tier, command, folder, environment, uses, cost=0):
         if not re.search(ONLY.get(self.stage, ""), name) or re.search(LEFT_OUT.get(self.stage, "$^"), name):
@@ -187,12 +260,28 @@ class Build:
         words = " ".join([*command, *environment.values()])
         for output in self.outputs:
             path = self.directory / output
-            if re.search(re.escape(str(path)) + r"(?![\w/.-])", words) or ".so" in output and (
+            if (
+                re.search(re.escape(str(path)) + r"(?![\w/.-])", words)
+                or ".so" in output
+                and (
                     str(path.parent) == environment.get("LD_LIBRARY_PATH")
-                    or name.startswith("cli_") and path.parent == self.directory):
+                    or name.startswith("cli_")
+                    and path.parent == self.directory
+                )
+            ):
                 uses.add(output)
-        self.tests.append({"name": name, "group": group, "tier": tier, "command": command, "folder": folder,
-                           "environment": {**self.environment, **environment}, "uses": set(uses), "cost": cost})
+        self.tests.append(
+            {
+                "name": name,
+                "group": group,
+                "tier": tier,
+                "command": command,
+                "folder": folder,
+                "environment": {**self.environment, **environment},
+                "uses": set(uses),
+                "cost": cost,
+            }
+        )
 
     def loaded(self, output):
         """Libraries of this build that a program is linked to."""
@@ -209,7 +298,9 @@ class Build:
         self.command(self.python, self.tree / "scripts/theory_bindings.py", package / "theory.py")
         for output in {u for t in self.tests for u in t["uses"] if u.endswith(".so")}:
             name = os.path.basename(output)
-            (package / ("_libs/" + name if name == "_theory.so" else name)).symlink_to(self.directory / output)
+            (package / ("_libs/" + name if name == "_theory.so" else name)).symlink_to(
+                self.directory / output
+            )
 
     def measure(self, name):
         """The seconds of a test without a mutant, None where it fails, and how it ended.  With a
@@ -225,9 +316,16 @@ class Build:
         """("", its last line) if the test passes, else (how it ended, its first line of a failure)."""
         shutil.rmtree(self.temporary, ignore_errors=True)
         self.temporary.mkdir(parents=True)
-        program = subprocess.Popen(test["command"], cwd=test["folder"], env=test["environment"],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   start_new_session=True, preexec_fn=limits)
+        program = subprocess.Popen(
+            test["command"],
+            cwd=test["folder"],
+            env=test["environment"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=limits,
+        )
         tail = subprocess.Popen(["tail", "-c", "3000"], stdin=program.stdout, stdout=subprocess.PIPE)
         program.stdout.close()
         why = ""
@@ -262,11 +360,19 @@ class Build:
             seconds = self.seconds[test["name"]]
             return test["tier"] != "test", -(0.01 if unlikely else 0.5 + len(named) + hits) / (seconds + 0.5)
 
-        return sorted((t for t in self.tests if self.seconds.get(t["name"]) is not None and reaches(t, mutant["folder"])
-                       and t["name"] not in mutant.get("passed", [])), key=rank)
+        return sorted(
+            (
+                t
+                for t in self.tests
+                if self.seconds.get(t["name"]) is not None
+                and reaches(t, mutant["folder"])
+                and t["name"] not in mutant.get("passed", [])
+            ),
+            key=rank,
+        )
 
     def learn(self, seconds, records):
-        """Sets what the order of the tests depends on."""
+        """Sets the data by which tests are ordered: seconds, and mutants found."""
         self.seconds, self.hits = seconds, collections.Counter()
         for record in records:
             if record["outcome"] == "found":
@@ -301,9 +407,10 @@ class Build:
 
     def judge(self, mutant):
         """Plants a mutant and runs the tests; None: it does not compile, or changes nothing."""
-        at = locate(self.tree, mutant)
-        if at is None:
+        place = locate(self.tree, mutant)
+        if place is None:
             return {"outcome": "gone"}
+        mutant, at = {**mutant, "file": place[0]}, place[1]
         start = time.time()
         with self.plant(at, mutant) as objects:
             if not objects or self.ninja(objects).returncode != 0 or not self.changed(objects):
@@ -326,9 +433,16 @@ class Build:
                     spent += self.seconds[test["name"]]
                     limit = max(60, 5 * self.seconds[test["name"]])
                     why, said = self.run(test, limit)
-                    if why not in ("", "time") and test["group"] == "mpi":  # or was it the machine?
+                    if why not in ("", "time") and test["group"] == "mpi":  # a retry
                         why, said = self.run(test, limit)
                     if why:
-                        return {"outcome": "found", "passed": [], "found_by": test["name"], "how": why, "said": said,
-                                "group": test["group"], "tier": test["tier"]}
+                        return {
+                            "outcome": "found",
+                            "passed": [],
+                            "found_by": test["name"],
+                            "how": why,
+                            "said": said,
+                            "group": test["group"],
+                            "tier": test["tier"],
+                        }
         return {"outcome": "survived"}

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [-n] run|page|bench|wheel|test|all|neon|lint: see that what the build needs is there.
+# setup.sh [-n] run|page|bench|wheel|test|all|neon|lint: checks the packages that the build needs.
 #
-# Whatever is missing is installed when this runs as root on a system with apt, unless -n
-# is given; otherwise one line names it and says what to type.  The names are those of
-# Debian; presence is probed by use, so any other source will do as well.
+# As root on a system with apt, missing packages are installed, unless -n is given;
+# otherwise one line names them and the command that installs them.  Names are those of
+# Debian; presence is probed by use, so packages from other sources are found too.
 set -u
 
 usage() {
@@ -14,7 +14,7 @@ usage() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 includes() { echo "#include <$2>" | $1 -E -x c - >/dev/null 2>&1; }
-# One python3 that has both: the one the tests are run with.
+# The python3 of the tests, with both modules.
 has_numpy_and_mpmath() {
     for python in python3 /usr/bin/python3; do
         "$python" -c 'import sys, importlib.util as u
@@ -24,13 +24,13 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
 }
 makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 has_pip() { python3 -c 'import pip' 2>/dev/null; }
-# The header of python3 itself, not of another Python that is installed.
+# The header of this python3, not of another installed Python.
 has_python_header() {
     python3 -c 'import os, sys, sysconfig as s
 sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null
 }
 can_install() { have apt-get && [ "$(id -u)" -eq 0 ]; }
-# Both MPIs side by side, as Debian names them.
+# Both MPIs, by Debian's names.
 has_mpi() { have "mpicc.$1" && have "mpirun.$1"; }
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
@@ -38,7 +38,7 @@ has_sanitizers() {
     [ -f "$1" ] || [ -f "$2" ]
 }
 
-# need PACKAGE PROBE...: put PACKAGE on the list unless the probe succeeds.
+# need PACKAGE PROBE...: adds PACKAGE to the list unless the probe succeeds.
 need() {
     package=$1
     shift
@@ -67,7 +67,7 @@ probe() {
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
-    # The compiler's package only recommends the C library for it.
+    # The C library is only a recommendation of the compiler's package.
     if [ "$what" = neon ]; then
         need gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
         need libc6-dev-arm64-cross includes aarch64-linux-gnu-gcc stdio.h
@@ -105,7 +105,7 @@ probe() {
     need npm have npm
     need clang have clang
     need libclang-rt-dev has_sanitizers
-    # Tests on ranks are skipped where these cannot be had.
+    # Tests on ranks are skipped if these are not available.
     if can_install; then
         need libopenmpi-dev has_mpi openmpi
         need openmpi-bin has_mpi openmpi
@@ -114,11 +114,12 @@ probe() {
     fi
     [ "$what" = all ] && return
     need clang-format have clang-format
+    need black have black
     need clang-tidy have clang-tidy
     need shellcheck have shellcheck
 }
 
-# The sanitizers' runtime is a package of its own for each version of clang.
+# Every version of clang has its own package of sanitizer runtimes.
 name_for_apt() {
     version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
     missing=$(echo "$missing" | sed "s/libclang-rt-dev/libclang-rt-${version:-14}-dev/")

@@ -14,18 +14,38 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join(ROOT, "include", "attend", "theory.h")
 
-# C types as letters of _theory_library.py; flags that are true or false by their names.
+# C types as letters of _theory_library.py; integer flags, by name.
 LETTERS = {
-    "double": "d", "int": "i", "int64_t": "l", "attend_dtype": "f",
-    "attend_theory_law": "L", "attend_theory_scene": "S", "const attend_theory_scene *": "S",
-    "attend_theory_query": "Q", "const attend_theory_query *": "q", "attend_theory_output": "O",
-    "double *": "p", "const double *": "p", "const int64_t *": "k",
+    "double": "d",
+    "int": "i",
+    "int64_t": "l",
+    "attend_dtype": "f",
+    "attend_theory_law": "L",
+    "attend_theory_scene": "S",
+    "const attend_theory_scene *": "S",
+    "attend_theory_query": "Q",
+    "const attend_theory_query *": "q",
+    "attend_theory_output": "O",
+    "double *": "p",
+    "const double *": "p",
+    "const int64_t *": "k",
 }
 FLAGS = {"positive", "flush"}
 ARRAYS = set("pqk")
-HINTS = {"d": "float", "b": "bool", "i": "int", "l": "int", "f": "Format", "L": "Law", "S": "Scene", "Q": "Query", "O": "Output"}
+HINTS = {
+    "d": "float",
+    "b": "bool",
+    "i": "int",
+    "l": "int",
+    "f": "Format",
+    "L": "Law",
+    "S": "Scene",
+    "Q": "Query",
+    "O": "Output",
+}
 
-# Where a comment of the header speaks of several functions at once, or of the one before.
+# Docstrings of functions that share a comment in the header, or whose comment refers to
+# the previous one.
 WORDS = {
     "normal_quantile": "Inverse of normal_cdf; -inf at 0, +inf at 1.  0 <= p <= 1.",
     "copy_weight_lower_bound": "Lower bound on the weight when `gap` is the smallest of the n - 1 gaps.  n >= 2.",
@@ -178,8 +198,15 @@ def definition(function):
     call = f'"{name}", "{signature(function)}", {names}'
     if result == "d" and any(letter in "dl" for letter, _ in args):
         plain = ", ".join(f"{a}: {'bool = False' if k == 'b' else 'Any'}" for k, a in args)
-        return ["@overload", head(False, "float") + " ...", "@overload", head(True, "Array") + " ...",
-                f"def {name}({plain}) -> Any:", *body, f"    return form({call})"]
+        return [
+            "@overload",
+            head(False, "float") + " ...",
+            "@overload",
+            head(True, "Array") + " ...",
+            f"def {name}({plain}) -> Any:",
+            *body,
+            f"    return form({call})",
+        ]
     hint = HINTS[result]
     return [head(False, hint), *body, f"    found: {hint} = call({call})", "    return found"]
 
@@ -196,9 +223,18 @@ def module(header):
             lines.append(row)
             row = "   "
         row += f" {name},"
-    lines += [row, ")", "from ._theory_library import A, B, REST, Format, Law, Output, Query, Scene, call, form", "",
-              "if TYPE_CHECKING:", "    from ._theory_library import Array, Numbers", ""]
-    public = sorted(["A", "B", "REST", "Format", "Law", "Output", "Query", "Scene"] + [f[0] for f in all_functions])
+    lines += [
+        row,
+        ")",
+        "from ._theory_library import A, B, REST, Format, Law, Output, Query, Scene, call, form",
+        "",
+        "if TYPE_CHECKING:",
+        "    from ._theory_library import Array, Numbers",
+        "",
+    ]
+    public = sorted(
+        ["A", "B", "REST", "Format", "Law", "Output", "Query", "Scene"] + [f[0] for f in all_functions]
+    )
     lines.append("__all__ = [")
     row = "   "
     for name in public:

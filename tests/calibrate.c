@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calibration loop: prints the seconds that a fixed amount of work takes on one core
- * of this machine.  A sort of random numbers, with branches and memory, as in compilers
- * and tests; the fastest of five, so that another process disturbs little.
+ * of this machine.  A sort of random numbers, with branches and memory accesses as in
+ * compilers and tests; the fastest of five runs.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>

@@ -6,9 +6,10 @@
 #            modules of the page in node
 #   all      that and ranks of both MPIs, kernels for GPUs on the emulator, Chromium, weights;
 #            then the stages asan, tsan, fuzz and neon (tests/stages/)
-#   long     everything with every grid walked whole, mutants: hours
+#   long     everything with every grid walked whole; then those stages and asan-cuda,
+#            neon-rest and mutants: hours
 #   engine lab python page mpi cuda      all tests of one group
-#   asan tsan fuzz neon                  one stage
+#   asan tsan fuzz neon asan-cuda neon-rest mutants      one stage
 #   -n NAME  tests whose names match a regular expression, with their output
 #
 #   -v       a line with the time for each program
@@ -37,7 +38,7 @@ refuse() {
 
 verbose=0
 [ "${1:-}" = -v ] && verbose=1 && shift
-[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,24s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 tier=$1
 case " $* " in
 " test " | " all " | " long ") ;;
@@ -51,7 +52,7 @@ case " $* " in
     for word in "$@"; do
         case $word in
         engine | lab | python | page | mpi | cuda) groups=$((groups + 1)) ;;
-        asan | tsan | fuzz | neon) ;;
+        asan | tsan | fuzz | neon | asan-cuda | neon-rest | mutants) ;;
         *) refuse "no tier, group or stage, or not beside another word: $word (a test by its name: -n $word)" ;;
         esac
     done
@@ -72,6 +73,11 @@ case ${JOBS:-2} in 0* | *[!0-9]*) refuse "JOBS: not a positive number: $JOBS" ;;
 export ATTEND_TEST_SEED
 echo "ATTEND_TEST_SEED=$ATTEND_TEST_SEED"
 
+# run_stages STAGE...
+run_stages() {
+    for stage in "$@"; do timed "$stage" "stage_$(echo "$stage" | tr - _)"; done
+}
+
 begin_table
 case $tier in
 test)
@@ -83,12 +89,12 @@ all | long)
     [ "$tier" = all ] || export ATTEND_TEST_SCALE=10
     timed nvcc get_nvcc
     release_tests 'test|all'
-    for stage in asan tsan fuzz neon; do timed $stage "stage_$stage"; done
-    [ "$tier" = all ] || timed long stage_long
+    run_stages asan tsan fuzz neon
+    [ "$tier" = all ] || run_stages asan-cuda neon-rest mutants
     ;;
-asan | tsan | fuzz | neon)
+asan | tsan | fuzz | neon | asan-cuda | neon-rest | mutants)
     timed setup scripts/setup.sh all || exit 1
-    for stage in "$@"; do timed "$stage" "stage_$stage"; done
+    run_stages "$@"
     ;;
 engine | lab | python | page | mpi | cuda)
     setup="test"

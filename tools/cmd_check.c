@@ -15,7 +15,7 @@ static const char help_text[] =
     "usage: attend check [--json] [--isa NAME] [--device NAME] [--threads N] [--seed N]\n"
     "                    [--effort X]\n"
     "\n"
-    "Proves the arithmetic where it runs: for every kernel set that this machine has,\n"
+    "Checks the arithmetic on this machine: for every kernel set that runs here,\n"
     "the error of 2^x, of hostile and of random problems against a dense evaluation in\n"
     "double, as a share of the derived bound (below 1 is right), and the laws that\n"
     "attention obeys, bit for bit where that is promised.  All but 2^x and\n"
@@ -31,7 +31,7 @@ static const char help_text[] =
     "example: the worst case of each kernel set\n"
     "  attend check --json | jq -s 'group_by(.set)[] | max_by(.worst_over_bound)'\n";
 
-/* Floats looked at by `exp2` at effort 1: one in this many. */
+/* At effort 1 the check `exp2` takes one float in this many. */
 enum { EXP2_STEP = 5 };
 
 struct progress {

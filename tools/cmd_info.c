@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend info`: what this build and this machine can do, what is chosen and why. */
+/* `attend info`: capabilities of the build and the machine, and the chosen kernel set. */
 #include "shared/commands.h"
 
 #include <stdio.h>
@@ -12,7 +12,8 @@
 static const char help_text[] =
     "usage: attend info [--isa NAME] [--threads N] [--json]\n"
     "\n"
-    "Says the version, the CPU features that matter, the kernel sets of this build and\n"
+    "Prints the version, the CPU features that matter, the kernel sets of this build "
+    "and\n"
     "which of them run here, the GPUs or why there is none, and which set and how many\n"
     "threads 'attend run' would use with the same options and environment, and why.\n"
     "\n"
@@ -22,7 +23,7 @@ static const char help_text[] =
     "example: every kernel set that runs here\n"
     "  attend info --json | jq -r '.kernel_sets[] | select(.runs) | .name'\n";
 
-/* What a context made with the given options chose. */
+/* The choices of a context with the given options. */
 struct choice {
     char isa[32];
     int threads;

@@ -31,7 +31,7 @@ static const char help_text[] =
 
 enum { PATH_SIZE = 4096 };
 
-/* Where the page lies, seen from the program: installed, and in the build. */
+/* Paths of the page relative to the program: installed, and in the build. */
 static const char *const places[] = {"/../share/attend/attend.html", "/../attend.html"};
 
 /* Opens the page that belongs to this program; NULL: there is none. */
@@ -41,7 +41,7 @@ static FILE *open_page(void)
     const ssize_t length = readlink("/proc/self/exe", path, PATH_SIZE);
     FILE *page = NULL;
 
-    if (length <= 0) /* a system that does not tell a program where it lies */
+    if (length <= 0) /* the system has no path of the running program */
         return fopen(ATTEND_PAGE_FILE, "rb");
     path[length] = '\0';
     char *const slash = strrchr(path, '/');

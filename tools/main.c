@@ -20,9 +20,8 @@ static const struct command {
     int takes_ranks; /* runs under a launcher of MPI */
 } commands[] = {
     {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files", 1},
-    {"stats", cmd_stats, "say what attention did: statistics, maps, a head's character",
-     1},
-    {"info", cmd_info, "say what this build and this machine can do", 0},
+    {"stats", cmd_stats, "print statistics, maps and head classes", 1},
+    {"info", cmd_info, "print build, CPU features and kernel sets", 0},
     {"check", cmd_check, "check the numbers of every kernel set on this machine", 0},
     {"bench", cmd_bench, "time attention beside the limits of this machine", 1},
     {"lab", cmd_lab, "run an experiment: theory beside what the engine measures", 1},
@@ -46,12 +45,12 @@ static const char help_head[] = "attend: exact softmax attention.\n"
 static const char help_tail[] =
     "\n"
     "exit status: 0 done, 1 the work or a check failed, 2 bad usage or input (one\n"
-    "line on standard error says what).\n"
+    "line on standard error with the reason).\n"
     "\n"
     "example: causal attention of three files\n"
     "  attend run --q q.npy --k k.npy --v v.npy --out o.npy --causal top-left\n"
     "\n"
-    "'attend COMMAND --help' tells everything about a command.\n";
+    "'attend COMMAND --help' describes a command.\n";
 
 static void list_commands(FILE *to)
 {
@@ -166,7 +165,7 @@ static void hold_standard_streams(void)
             open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* Under a launcher: as one of its ranks, never as so many copies. */
+/* Starts the command; under a launcher, as one of its ranks. */
 static int start(const struct command *command, int argc, char **argv)
 {
     int rank;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How fast memory is read, and results told apart by it.
+"""The speed of memory, and results grouped by it.
 
 A host's memory may change its speed within minutes, and decoding with it.  So the speed
-is measured beside every turn of a decoding case, by a process that times nobody and has
-no library's threads: the engines stand still meanwhile.
+is measured beside every turn of a decoding case, by a process that times nothing else and
+has no library's threads: the engines stand still meanwhile.
 """
 
 import concurrent.futures
@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-READ_BYTES = 64 << 20  # of each thread: one or two milliseconds
+READ_BYTES = 64 << 20  # bytes per thread and sample: one or two milliseconds
 ROTATED_BYTES = 512 << 20  # in all, at least: no cache holds what is read again
 ONE_STATE = 1.15  # speeds that differ by less are one state of the memory
 
@@ -45,10 +45,7 @@ class Reader:
         """Bytes per second, from the first thread's start to the last one's end."""
         first = self.turn * self.threads * READ_BYTES % self.memory.nbytes
         self.turn += 1
-        addresses = [
-            self.memory.ctypes.data + first + thread * READ_BYTES
-            for thread in range(self.threads)
-        ]
+        addresses = [self.memory.ctypes.data + first + thread * READ_BYTES for thread in range(self.threads)]
         spans = list(self.pool.map(self.read_part, addresses))
         starts, ends = zip(*spans)
         return self.threads * READ_BYTES / (max(ends) - min(starts))
@@ -66,10 +63,7 @@ def split(speeds):
     if high <= ONE_STATE * low:
         return [list(range(len(speeds)))]
     middle = (low + high) / 2
-    return [
-        [n for n, speed in enumerate(speeds) if (speed > middle) == fast]
-        for fast in (False, True)
-    ]
+    return [[n for n, speed in enumerate(speeds) if (speed > middle) == fast] for fast in (False, True)]
 
 
 def bins(speeds, runners):
@@ -91,7 +85,5 @@ def bins(speeds, runners):
                 }
             )
         speed = statistics.median(speeds[n] for n in rounds)
-        found.append(
-            {"read_gbps": speed / 1e9, "rounds": len(rounds), "timings": timings}
-        )
+        found.append({"read_gbps": speed / 1e9, "rounds": len(rounds), "timings": timings})
     return found

@@ -31,7 +31,7 @@ class Case:
 
     @property
     def rotates(self):
-        """Decode reads each key once: timing it in the cache would flatter everyone."""
+        """Decode reads each key once: times from the cache would be too short."""
         return self.kind == "decode"
 
     def seen(self, i):
@@ -53,10 +53,7 @@ def from_listing(fields):
 def load(command):
     """Every case of `COMMAND bench` that is plain attention: no rival has statistics."""
     done = subprocess.run(
-        [command, "bench", "--list", "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+        [command, "bench", "--list", "--json"], stdout=subprocess.PIPE, text=True, check=True
     )
     listed = [json.loads(line) for line in done.stdout.splitlines()]
     return [from_listing(fields) for fields in listed if fields["stats"] == "none"]

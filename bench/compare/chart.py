@@ -24,22 +24,15 @@ def draw(document, path):
     figure, panels = pyplot.subplots(
         1,
         max(1, len(dtypes)),
-        figsize=(
-            2 + 3.6 * max(1, len(dtypes)),
-            1.6 + 0.32 * len({r["case"] for r in rows}),
-        ),
+        figsize=(2 + 3.6 * max(1, len(dtypes)), 1.6 + 0.32 * len({r["case"] for r in rows})),
         squeeze=False,
         sharey=True,
         layout="constrained",
     )
     names = list(dict.fromkeys(r["case"] for r in rows))
     for panel, dtype in zip(panels[0], dtypes):
-        ratios = {
-            r["case"]: results.ratio(r["timings"]) for r in rows if r["dtype"] == dtype
-        }
-        panel.barh(
-            [names.index(name) for name in ratios], ratios.values(), color=COLOURS[dtype]
-        )
+        ratios = {r["case"]: results.ratio(r["timings"]) for r in rows if r["dtype"] == dtype}
+        panel.barh([names.index(name) for name in ratios], ratios.values(), color=COLOURS[dtype])
         for name, value in ratios.items():
             panel.text(value, names.index(name), f" {value:.2f}", va="center", fontsize=9)
         panel.axvline(1, color="black", linewidth=1)
@@ -49,9 +42,7 @@ def draw(document, path):
         panel.spines[["top", "right"]].set_visible(False)
     panels[0][0].invert_yaxis()
     figure.supxlabel("time of the best rival / time of attend (the line: as fast)")
-    figure.suptitle(
-        f"{document['machine']['cpu']}, {document['threads']} threads", fontsize=11
-    )
+    figure.suptitle(f"{document['machine']['cpu']}, {document['threads']} threads", fontsize=11)
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=110)
     pyplot.close(figure)

@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of this process, which times nobody
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # this process times nothing
 
 import bandwidth
 import cases as cases_module
@@ -43,20 +43,13 @@ def positive(kind):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], allow_abbrev=False
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--case", default="*", metavar="GLOB", help="which cases; all")
     parser.add_argument("--dtype", choices=inputs.DTYPES, help="one dtype; all")
     parser.add_argument(
-        "--seconds",
-        type=positive(float),
-        default=1.0,
-        help="of calls per engine and case; 1",
+        "--seconds", type=positive(float), default=1.0, help="of calls per engine and case; 1"
     )
-    parser.add_argument(
-        "--threads", type=positive(int), default=machine.usable_cores(), help="all cores"
-    )
+    parser.add_argument("--threads", type=positive(int), default=machine.usable_cores(), help="all cores")
     options = parser.parse_args()
     try:
         listed = cases_module.load(COMMAND)

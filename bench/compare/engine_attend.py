@@ -70,7 +70,7 @@ class Error(ctypes.Structure):
 
 
 def library_path():
-    """The library of the release build, or what ATTEND_LIBRARY names."""
+    """The library of the release build, or of the path in ATTEND_LIBRARY."""
     here = os.path.dirname(os.path.abspath(__file__))
     built = os.path.join(here, "..", "..", "build", "release", "libattend.so")
     return os.environ.get("ATTEND_LIBRARY") or os.path.normpath(built)
@@ -87,9 +87,7 @@ def start(threads):
     context = ctypes.c_void_p()
     options = Options(struct_size=ctypes.sizeof(Options), threads=threads)
     failure = Error()
-    if library.attend_context_create(
-        ctypes.byref(context), ctypes.byref(options), ctypes.byref(failure)
-    ):
+    if library.attend_context_create(ctypes.byref(context), ctypes.byref(options), ctypes.byref(failure)):
         raise RuntimeError(failure.message.decode())
     isa = library.attend_context_isa(context).decode()
     return f"{library.attend_version().decode()} {isa}"
@@ -103,10 +101,7 @@ def view(array, dtype):
     """A view of a contiguous array; the array must outlive it."""
     strides = [stride // array.itemsize for stride in array.strides]
     return View(
-        array.ctypes.data,
-        DTYPE[dtype],
-        (ctypes.c_int64 * 4)(*array.shape),
-        (ctypes.c_int64 * 4)(*strides),
+        array.ctypes.data, DTYPE[dtype], (ctypes.c_int64 * 4)(*array.shape), (ctypes.c_int64 * 4)(*strides)
     )
 
 
@@ -134,13 +129,7 @@ def prepare(variant, inputs):
         io.q, io.k, io.v = view(inputs.q, dtype), view(k, dtype), view(v, dtype)
         forward(rule, io)  # the only call that can fail: later ones repeat it
         calls.append(
-            functools.partial(
-                library.attend_forward,
-                context,
-                ctypes.byref(rule),
-                ctypes.byref(io),
-                None,
-            )
+            functools.partial(library.attend_forward, context, ctypes.byref(rule), ctypes.byref(io), None)
         )
 
     def poison():

@@ -14,14 +14,11 @@ import sys
 
 
 class EngineError(Exception):
-    """The engine could not do what was asked; the text is its own."""
+    """The engine failed; the text is its own."""
 
 
-# Freed memory is kept, for an engine that makes its output anew in every call.
-KEEP_MEMORY = {
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
-    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
-}
+# Keeps freed memory: some engines allocate their output in every call.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(4 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30)}
 
 
 def environment(threads):
@@ -38,9 +35,7 @@ def environment(threads):
 class EngineProcess:
     def __init__(self, name, threads):
         self.name = name
-        program = os.path.join(
-            os.path.dirname(os.path.abspath(__file__)), "engine_process.py"
-        )
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "engine_process.py")
         self.process = subprocess.Popen(
             [sys.executable, program, name, str(threads)],
             stdin=subprocess.PIPE,
@@ -51,7 +46,7 @@ class EngineProcess:
         self.version = self.ask("hello")["version"]
 
     def ask(self, what, **arguments):
-        """Wake the process, ask, wait for the answer and stop it again."""
+        """Wake the process, send a request, wait for the reply and stop it again."""
         self.process.send_signal(signal.SIGCONT)
         try:
             self.process.stdin.write(json.dumps({"do": what, **arguments}) + "\n")
@@ -60,9 +55,7 @@ class EngineProcess:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise EngineError(
-                f"{self.name}: its process ended, status {self.process.wait()}"
-            )
+            raise EngineError(f"{self.name}: its process ended, status {self.process.wait()}")
         self.process.send_signal(signal.SIGSTOP)
         answer = json.loads(line)
         if "error" in answer:

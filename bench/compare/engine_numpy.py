@@ -59,10 +59,7 @@ def plan_blocks(inputs):
         keys = np.flatnonzero(seen.any(axis=0))
         keys = slice(int(keys[0]), int(keys[-1]) + 1)
         hidden = ~seen[:, keys]
-        patches = [
-            (slice(a, b), hidden[:, a:b].copy())
-            for a, b in runs(hidden.any(axis=0).astype(np.int8))
-        ]
+        patches = [(slice(a, b), hidden[:, a:b].copy()) for a, b in runs(hidden.any(axis=0).astype(np.int8))]
         plan.append((rows, keys, patches))
     return plan
 
@@ -102,7 +99,5 @@ def prepare(variant, inputs):
     else:
         buffer = inputs_module.empty(min(BLOCK_ROWS, q.shape[2]) * case.nk, np.float32)
         rest = scale, plan_blocks(inputs), buffer, out
-        calls = [
-            functools.partial(blocked, q, k, v, *rest) for k, v in zip(inputs.k, inputs.v)
-        ]
+        calls = [functools.partial(blocked, q, k, v, *rest) for k, v in zip(inputs.k, inputs.v)]
     return Prepared(calls, lambda _: unfold(out, case), poison=lambda: out.fill(np.nan))

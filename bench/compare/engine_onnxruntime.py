@@ -46,12 +46,8 @@ def session(node, dtype, arrays):
     def describe(name, array=None):
         integer = array is not None and array.dtype == np.int32
         boolean = array is not None and array.dtype == np.bool_
-        kind = (
-            TensorProto.INT32 if integer else TensorProto.BOOL if boolean else TYPE[dtype]
-        )
-        return helper.make_tensor_value_info(
-            name, kind, None if array is None else array.shape
-        )
+        kind = TensorProto.INT32 if integer else TensorProto.BOOL if boolean else TYPE[dtype]
+        return helper.make_tensor_value_info(name, kind, None if array is None else array.shape)
 
     graph = helper.make_graph(
         [node],
@@ -59,16 +55,12 @@ def session(node, dtype, arrays):
         [describe(name, array) for name, array in arrays.items()],
         [describe(name) for name in node.output],
     )
-    versions = helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(
-        CONTRIB, CONTRIB_OPSET
-    )
+    versions = helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(CONTRIB, CONTRIB_OPSET)
     model = helper.make_model(graph, opset_imports=versions, ir_version=IR_VERSION)
     options = ort.SessionOptions()
     options.use_per_session_threads = False
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
-    return ort.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def bind(running, values, results):
@@ -129,8 +121,7 @@ def multi_head(inputs, keys_by_head):
     running = session(node, inputs.dtype, values)
     out = empty(q.shape, q.dtype)
     calls = [
-        bind(running, {**values, "k": k_copy, "v": v_copy}, {"out": out})
-        for k_copy, v_copy in zip(k, v)
+        bind(running, {**values, "k": k_copy, "v": v_copy}, {"out": out}) for k_copy, v_copy in zip(k, v)
     ]
 
     def fetch(_):
@@ -146,15 +137,10 @@ def onnx_attention(inputs, folded):
     needs_mask = inputs.mask is not None or case.window_left >= 0
     if needs_mask:
         values["mask"] = copy(inputs.visible())
-    node = helper.make_node(
-        "Attention", list(values), ["out"], is_causal=int(case.causal and not needs_mask)
-    )
+    node = helper.make_node("Attention", list(values), ["out"], is_causal=int(case.causal and not needs_mask))
     running = session(node, inputs.dtype, values)
     out = empty(q.shape, q.dtype)
-    calls = [
-        bind(running, {**values, "k": k, "v": v}, {"out": out})
-        for k, v in zip(inputs.k, inputs.v)
-    ]
+    calls = [bind(running, {**values, "k": k, "v": v}, {"out": out}) for k, v in zip(inputs.k, inputs.v)]
     return Prepared(calls, lambda _: unfold(out, case), poison=lambda: out.fill(np.nan))
 
 
@@ -186,11 +172,7 @@ def group_query(inputs):
     running = session(node, inputs.dtype, values)
     out = empty(values["q"].shape, values["q"].dtype)
     calls = [
-        bind(
-            running,
-            {**values, "past_k": k, "past_v": v},
-            {"out": out, "present_k": k, "present_v": v},
-        )
+        bind(running, {**values, "past_k": k, "past_v": v}, {"out": out, "present_k": k, "present_v": v})
         for k, v in zip(inputs.k, inputs.v)
     ]
 

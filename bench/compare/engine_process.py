@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Session:
-    """What a process holds between requests: the inputs of a case and its variants."""
+    """The state between requests: the inputs of a case and its variants."""
 
     def __init__(self, name, threads):
         self.module = importlib.import_module(f"engine_{name}")
@@ -43,7 +43,7 @@ class Session:
         return {"variants": names, "checksum": self.inputs.checksum()}
 
     def check(self, variant, rows):
-        """Prepare the variant; its answers at the rows, from the first and last copies."""
+        """Prepare the variant; its outputs at the rows, from the first and last copies."""
         prepared = self.module.prepare(variant, self.inputs)
         values = []
         for call in {prepared.calls[0], prepared.calls[-1]}:
@@ -87,7 +87,7 @@ class Session:
 
 
 def die_with_parent():
-    """A stopped process would not notice that the one it answers is gone."""
+    """A stopped process would not notice the end of its parent."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -101,7 +101,7 @@ def main():
         request = json.loads(line)
         try:
             answer = getattr(session, request.pop("do"))(**request)
-        except Exception as failure:  # whatever it is, it is the rival's result
+        except Exception as failure:  # any exception is reported as the rival's result
             answer = {"error": f"{type(failure).__name__}: {failure}".splitlines()[0]}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()

@@ -32,13 +32,9 @@ def variants(case, dtype):
         heads = ["enable_gqa", "folded" if case.nq == 1 else "repeated"]
     names = heads
     if case.has_mask or case.window_left >= 0:
-        names = [
-            f"{way}, {mask} mask" for way in heads for mask in ("boolean", "additive")
-        ]
+        names = [f"{way}, {mask} mask" for way in heads for mask in ("boolean", "additive")]
     if case.batch * case.hq * case.nq * case.nk <= MATH_SCORES:
-        names = names + [
-            f"{heads[-1]}, additive mask, math" if case.has_mask else f"{heads[-1]}, math"
-        ]
+        names = names + [f"{heads[-1]}, additive mask, math" if case.has_mask else f"{heads[-1]}, math"]
     return names
 
 
@@ -71,18 +67,11 @@ def prepare(variant, inputs):
         q = fold(q, case)
     elif variant.startswith("repeated"):
         k, v = ([x.repeat_interleave(case.group, 1) for x in xs] for xs in (k, v))
-    calls = [
-        functools.partial(scaled_dot_product_attention, q, *pair, **options)
-        for pair in zip(k, v)
-    ]
+    calls = [functools.partial(scaled_dot_product_attention, q, *pair, **options) for pair in zip(k, v)]
 
     def fetch(out):
         out = unfold(out.contiguous(), case)
-        return (
-            out.view(torch.int16).numpy().view(np.uint16)
-            if dtype == "bf16"
-            else out.numpy()
-        )
+        return out.view(torch.int16).numpy().view(np.uint16) if dtype == "bf16" else out.numpy()
 
     if variant.endswith("math"):
         return Prepared(calls, fetch, context=lambda: sdpa_kernel(SDPBackend.MATH))

@@ -11,7 +11,7 @@ import datetime
 import os
 import sys
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of this process, which times nobody
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # this process times nothing
 
 import chart
 import growth_chart
@@ -26,18 +26,11 @@ from measure import Disagreement
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], allow_abbrev=False
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--part", choices=("sizes", "threads"), help="one part; both")
+    parser.add_argument("--seconds", type=positive(float), default=0.5, help="of calls per point; 0.5")
     parser.add_argument(
-        "--seconds", type=positive(float), default=0.5, help="of calls per point; 0.5"
-    )
-    parser.add_argument(
-        "--threads",
-        type=positive(int),
-        default=machine.usable_cores(),
-        help="at most; all cores",
+        "--threads", type=positive(int), default=machine.usable_cores(), help="at most; all cores"
     )
     parser.add_argument(
         "--memory",
@@ -46,16 +39,8 @@ def arguments():
         metavar="GB",
         help="a size that would take more is not tried; half of what is free",
     )
-    parser.add_argument(
-        "--call-seconds",
-        type=positive(float),
-        default=60,
-        metavar="S",
-        help="likewise; 60",
-    )
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw this growth.json, measure nothing"
-    )
+    parser.add_argument("--call-seconds", type=positive(float), default=60, metavar="S", help="likewise; 60")
+    parser.add_argument("--plot", metavar="FILE", help="draw this growth.json, measure nothing")
     return parser.parse_args()
 
 
@@ -90,9 +75,7 @@ def present(document):
     results.write_whole(os.path.join(RESULTS, "growth.md"), text.encode())
     if chart.can_draw():
         growth_chart.draw(document, os.path.join(RESULTS, "growth.png"))
-        print(
-            f"wrote growth.md and growth.png in {os.path.relpath(RESULTS)}"
-        )
+        print(f"wrote growth.md and growth.png in {os.path.relpath(RESULTS)}")
     else:
         print("no matplotlib here: take growth.json to where it is, and use --plot")
 

@@ -6,12 +6,7 @@ import io
 import growth_table
 import results
 
-COLOURS = {
-    "attend": "#4477aa",
-    "torch": "#ee6677",
-    "onnxruntime": "#228833",
-    "numpy": "#ccbb44",
-}
+COLOURS = {"attend": "#4477aa", "torch": "#ee6677", "onnxruntime": "#228833", "numpy": "#ccbb44"}
 MARKERS = {"MultiHeadAttention bhld": "s", "dense": "s"}
 
 

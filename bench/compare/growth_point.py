@@ -27,17 +27,7 @@ ROWS_OF_N = 0.0, 0.3, 0.7, 1.0
 
 def causal(n):
     return cases.Case(
-        f"growth-{n}",
-        1,
-        1,
-        1,
-        n,
-        n,
-        D,
-        causal=True,
-        window_left=-1,
-        mask="none",
-        kind="compute",
+        f"growth-{n}", 1, 1, 1, n, n, D, causal=True, window_left=-1, mask="none", kind="compute"
     )
 
 
@@ -77,7 +67,7 @@ def measure(module, variant, dtype, n, seconds):
         elapsed, returned = once(prepared)
         taken.append(elapsed)
 
-    # Last, for the BLAS behind it leaves threads that spin for a while.
+    # Last: the threads of its BLAS spin for a while.
     rows = sorted({(0, 0, int(share * (n - 1))) for share in ROWS_OF_N})
     got = inputs_module.widen(prepared.fetch(returned)[tuple(zip(*rows))], dtype)
     error = reference.error(got, reference.dense_rows(inputs, rows))

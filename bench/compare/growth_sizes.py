@@ -23,16 +23,7 @@ def run_point(engine, variant, dtype, n, seconds, threads):
     """The point's object, or one with an `error_text`."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "growth_point.py")
     done = subprocess.run(
-        [
-            sys.executable,
-            program,
-            engine,
-            variant,
-            dtype,
-            str(n),
-            str(seconds),
-            str(threads),
-        ],
+        [sys.executable, program, engine, variant, dtype, str(n), str(seconds), str(threads)],
         stdout=subprocess.PIPE,
         text=True,
         env=environment(threads),
@@ -57,9 +48,7 @@ def why_stop(points, memory_bytes, call_seconds):
         return "an earlier size failed"
     peak = predict(points, "peak_bytes")
     if peak > memory_bytes:
-        return (
-            f"about {peak / 1e9:.3g} GB, above the limit of {memory_bytes / 1e9:.3g} GB"
-        )
+        return f"about {peak / 1e9:.3g} GB, above the limit of {memory_bytes / 1e9:.3g} GB"
     seconds = predict(points, "median_ms") / 1e3
     if seconds > call_seconds:
         return f"about {seconds:.3g} s, above the limit of {call_seconds:.3g} s"
@@ -71,10 +60,7 @@ def measure_line(engine, variant, dtype, options):
     for n in SIZES:
         stopped = why_stop(points, options.memory * 1e9, options.call_seconds)
         if stopped:
-            print(
-                f"{engine:12s} {variant:24s} {dtype:5s} stops at {n}: {stopped}",
-                flush=True,
-            )
+            print(f"{engine:12s} {variant:24s} {dtype:5s} stops at {n}: {stopped}", flush=True)
             break
         point = run_point(engine, variant, dtype, n, options.seconds, options.threads)
         points.append({"n": n, **point})

@@ -35,9 +35,7 @@ def size_table(lines, field, unit):
     rows = []
     for n in sizes:
         points = [point_of(line, n) for line in lines]
-        rows.append(
-            [str(n)] + ["-" if p is None else figure(p[field] / unit) for p in points]
-        )
+        rows.append([str(n)] + ["-" if p is None else figure(p[field] / unit) for p in points])
     return table(["n", *map(line_title, lines)], rows)
 
 
@@ -48,9 +46,7 @@ def thread_table(section, case, dtype):
         timings = row["timings"]
         times = [results.milliseconds(results.best_of(timings, name)) for name in TITLES]
         ratio = results.ratio(timings)
-        body.append(
-            [str(row["threads"]), *times, "-" if ratio is None else f"{ratio:.2f}"]
-        )
+        body.append([str(row["threads"]), *times, "-" if ratio is None else f"{ratio:.2f}"])
     return table(["threads", *TITLES.values(), "ratio"], body)
 
 
@@ -68,28 +64,18 @@ def markdown(document):
     parts = []
     sizes = document.get("sizes")
     if sizes:
-        parts.append(
-            f"Causal, one head, d = 64, {sizes['threads']} threads. {where(sizes)}"
-        )
-        parts.append(
-            "Milliseconds of a call:\n\n" + size_table(sizes["lines"], "median_ms", 1)
-        )
+        parts.append(f"Causal, one head, d = 64, {sizes['threads']} threads. {where(sizes)}")
+        parts.append("Milliseconds of a call:\n\n" + size_table(sizes["lines"], "median_ms", 1))
         parts.append(
             "Peak memory of the process above its inputs, in MB:\n\n"
             + size_table(sizes["lines"], "peak_bytes", 1e6)
         )
-        stops = [
-            f"- {line_title(x)}: {x['stopped']}\n" for x in sizes["lines"] if x["stopped"]
-        ]
+        stops = [f"- {line_title(x)}: {x['stopped']}\n" for x in sizes["lines"] if x["stopped"]]
         if stops:
-            parts.append(
-                "Where a line stops, the next size would have taken:\n\n" + "".join(stops)
-            )
+            parts.append("Where a line stops, the next size would have taken:\n\n" + "".join(stops))
     threads = document.get("threads")
     if threads:
-        parts.append(
-            f"Milliseconds over threads; ratio = best rival / attend. {where(threads)}"
-        )
+        parts.append(f"Milliseconds over threads; ratio = best rival / attend. {where(threads)}")
         pairs = dict.fromkeys((r["case"], r["dtype"]) for r in threads["results"])
         for case, dtype in pairs:
             parts.append(f"`{case}`, {dtype}:\n\n" + thread_table(threads, case, dtype))

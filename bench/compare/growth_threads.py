@@ -35,12 +35,8 @@ def measure_threads(options, command, save):
                 versions[name] = processes[-1].version
             for name in CASES:
                 for dtype in DTYPES:
-                    measured = measure(
-                        processes, cases[name], dtype, options.seconds, complain, read
-                    )
-                    found.append(
-                        {"threads": threads, "case": name, "dtype": dtype, **measured}
-                    )
+                    measured = measure(processes, cases[name], dtype, options.seconds, complain, read)
+                    found.append({"threads": threads, "case": name, "dtype": dtype, **measured})
                     for row in results.rows(found[-1]):
                         print(f"{threads:7d} {results.text_row(row)}", flush=True)
         finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The inputs of a case, the same bits in every process that asks.
+"""The inputs of a case, the same bits in every process.
 
 Elements are standard normal, so scores are too.  bf16 is kept as its bits in uint16,
 which NumPy has no type for.
@@ -93,7 +93,7 @@ class Inputs:
         return seen if self.mask is None else seen & self.mask[0, 0, rows]
 
     def checksum(self):
-        """Equal for equal inputs: what the processes compare before anything is timed."""
+        """A digest of the inputs, which the processes compare before anything is timed."""
         total = 0
         for array in (self.q, self.k[0], self.v[0], self.mask):
             if array is not None:

@@ -13,7 +13,7 @@ OURS = "attend"
 LEAST_ROUNDS, MOST_ROUNDS = 3, 9
 SAMPLE_NS = 200_000  # shorter calls are timed several at once
 WARM_NS = 10_000_000  # of untimed calls at the start of a turn ...
-LONG_NS = 50_000_000  # ... unless a call is so long that what it finds warm is no matter
+LONG_NS = 50_000_000  # ... unless a call is so long that warm caches do not matter
 FAR_BEHIND = 1.8  # the library's best, in a first call that is long: not calibrated
 SLOWER_VARIANT, SLOWER_LONG = 1.2, 1.05  # than its library's best: not timed further
 
@@ -24,7 +24,7 @@ class Disagreement(Exception):
 
 @dataclasses.dataclass
 class Runner:
-    """A variant of an engine that agreed, and what it took."""
+    """A variant of an engine that agreed, and its times."""
 
     process: object
     variant: str
@@ -63,9 +63,7 @@ class Runner:
             "variant": self.variant,
             "median_ms": statistics.median(taken) / 1e6,
             "min_ms": min(taken) / 1e6,
-            "samples": len(
-                self.samples
-            ),  # 0: an estimate, for its library has a faster way
+            "samples": len(self.samples),  # 0: an estimate, for its library has a faster way
             "error": self.error,
         }
 
@@ -85,11 +83,7 @@ def agreeing(processes, case, dtype, complain):
             try:
                 answer = process.ask("check", variant=variant, rows=rows)
                 error = max(reference.error(got, expected) for got in answer["rows"])
-                fault = (
-                    f"differs by {error:.2g}"
-                    if error > reference.TOLERANCE[dtype]
-                    else ""
-                )
+                fault = f"differs by {error:.2g}" if error > reference.TOLERANCE[dtype] else ""
             except EngineError as failure:
                 error, fault = None, str(failure)
             if not fault:
@@ -111,7 +105,7 @@ def best_estimates(runners):
 
 
 def calibrate(runners):
-    """All but those whose first call already says that they are far behind."""
+    """All but those that are far behind after their first call."""
     best = best_estimates(runners)
     for runner in runners:
         if runner.estimate < max(LONG_NS, FAR_BEHIND * best[runner.name]):
@@ -133,7 +127,7 @@ def keep_fastest(runners):
 
 
 def measure(processes, case, dtype, seconds, complain, read):
-    """What each variant took: `seconds` of timed calls each, spread over the rounds.
+    """Times of each variant: `seconds` of timed calls each, spread over the rounds.
 
     Returns `timings`, and for a decoding case `bins` of them by the speed of memory, which
     read() gives: a round's is the median of those measured before each of its turns.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dense attention in float64 for a few rows: what every engine must agree with."""
+"""Dense attention in float64 for a few rows, the reference for every engine."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ import inputs as inputs_module
 
 ROWS = 48
 
-# Of the largest |element| of the row.  f32: what a sum over 8k terms in any order may
-# lose.  f16 and bf16: two units in the last place of the output, for an engine may also
-# round the weights to that dtype before the second product.
+# Relative to the largest |element| of the row. f32: rounding of a sum of 8k terms in any
+# order. f16 and bf16: two units in the last place of the output, since engines may also
+# round the weights to that dtype.
 TOLERANCE = {"f32": 2e-5, "f16": 2**-9, "bf16": 2**-6}
 
 
@@ -29,8 +29,7 @@ def dense_rows(inputs, rows):
         if head != (b, h // case.group):
             head = b, h // case.group
             k, v = (
-                inputs_module.widen(x[0][head], inputs.dtype).astype(np.float64)
-                for x in (inputs.k, inputs.v)
+                inputs_module.widen(x[0][head], inputs.dtype).astype(np.float64) for x in (inputs.k, inputs.v)
             )
         q = inputs_module.widen(inputs.q[b, h, i], inputs.dtype).astype(np.float64)
         score = k @ q / np.sqrt(case.d)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# rivals_python.sh: print the interpreter that has the rivals, made if need be.
+# rivals_python.sh: prints the path of a Python interpreter with the other libraries.
 #
-# It is a virtual environment under build/, with the versions of requirements.txt;
-# changing that file makes it anew.  BENCH_PYTHON names another interpreter, which is
-# then taken as it is: the results say which versions it had.
+# It is in a virtual environment below build/, with the versions of requirements.txt, and
+# is created again if that file changes.  BENCH_PYTHON names another interpreter, which is
+# used unchanged; results contain the versions.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$here/../../build/rivals

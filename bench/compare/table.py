@@ -6,9 +6,7 @@ import sys
 
 import results
 
-LATEST = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "..", "results", "latest.json"
-)
+LATEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "latest.json")
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:

@@ -2,9 +2,9 @@
 # %% [markdown]
 # # What the heads of a layer do
 #
-# Three heads are built so that we know what they should do: one copies the previous
-# token, one looks at the first token only, one averages everything.  The statistics of
-# `attend` are then asked what they see.  Run it as a script, or cell by cell.
+# Three heads with known behaviour: one copies the previous token, one attends to the
+# first token only, one averages everything.  Their statistics show it.  Run it as a
+# script, or cell by cell.
 
 # %%
 import numpy as np
@@ -23,11 +23,13 @@ position = rng.standard_normal((n, d))
 position /= np.linalg.norm(position, axis=1, keepdims=True)
 
 keys = np.stack([position] * 3)
-queries = np.stack([
-    30 * np.roll(position, 1, axis=0),  # the previous token
-    30 * np.broadcast_to(position[0], (n, d)),  # the first token
-    np.zeros((n, d)),  # everything alike
-])
+queries = np.stack(
+    [
+        30 * np.roll(position, 1, axis=0),  # the previous token
+        30 * np.broadcast_to(position[0], (n, d)),  # the first token
+        np.zeros((n, d)),  # everything alike
+    ]
+)
 values = rng.standard_normal((3, n, d))
 
 out = attend.attention(queries, keys, values, scale=1.0, causal="bottom-right")
@@ -42,7 +44,7 @@ print(f"the first head copies, with an error of {error:.1e}")
 assert error < 0.05
 
 # %% [markdown]
-# What the statistics say, without ever keeping the weights:
+# The statistics, without storing the weights:
 
 # %%
 stats = attend.stats(queries, keys, scale=1.0, causal="bottom-right")

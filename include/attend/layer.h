@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Self-attention with its projections, the feed-forward after it, and encodings of
- * positions, on attend_forward() and a CBLAS: libattend_layer.
+ * libattend_layer: self-attention with projections, feed-forward, and position encodings,
+ * on attend_forward() and a CBLAS.
  *
- * Tokens are rows, matrices are contiguous and row-major and stand on the right:
+ * Tokens are rows; matrices are contiguous, row-major and on the right:
  *
  *     Q = X W_Q + b_Q,  K = X W_K + b_K,  V = X W_V + b_V
  *     H = attention of the heads of Q, K and V, side by side
  *     out = H W_O + b_O
  *
- * Head h has the columns h d .. h d + d - 1 of Q and H, and its key/value head
- * h / (hq / hkv) those of K and V.  The projections are CBLAS's.  Their last bits are
- * the CBLAS library's affair: they may differ with its number of threads and with
- * how many rows there are; the attention between them keeps attend_forward()'s
- * promises.
+ * Head h has the columns h d .. h d + d - 1 of Q and H, and its key/value head h / (hq /
+ * hkv) those of K and V.  The CBLAS library computes the projections, whose last bits may
+ * depend on its number of threads and on the number of rows; the attention between them
+ * has the guarantees of attend_forward().
  *
- * Structs grow at their end, as those of attend.h do: a larger one is accepted if what
- * this library does not know of it is 0, else EUNSUPPORTED.
+ * Structs grow at their end, like those of attend.h: a larger one is accepted if the
+ * bytes unknown to this library are 0, else EUNSUPPORTED.
  */
 #ifndef ATTEND_LAYER_H
 #define ATTEND_LAYER_H
@@ -30,33 +29,36 @@
 extern "C" {
 #endif
 
-/* Which columns of a head rotate together, by the angle position * base^(-2 i / d). */
+/* The columns of a head that rotate together, by the angle position * base^(-2 i / d). */
 typedef enum attend_layer_rotary {
     ATTEND_LAYER_ROTARY_NONE = 0,
     ATTEND_LAYER_ROTARY_PAIRS = 1, /* columns 2 i and 2 i + 1 */
     ATTEND_LAYER_ROTARY_HALVES = 2 /* columns i and i + d / 2 */
 } attend_layer_rotary;
 
-/* The base of the frequencies, of sinusoids and rotary positions alike. */
+/* Base of the frequencies of sinusoids and rotary positions. */
 #define ATTEND_LAYER_BASE 10000.0
 
-/* Start from attend_layer_self_default().  Arrays are the caller's and of one dtype. */
+/*
+ * Start from attend_layer_self_default().  Arrays belong to the caller and have one
+ * dtype.
+ */
 typedef struct attend_layer_self {
     size_t struct_size;
     attend_dtype dtype;  /* ATTEND_F64 or ATTEND_F32 */
     int64_t nb, t, e;    /* batches, tokens of each, columns of x */
     int64_t hq, hkv, d;  /* heads of Q, heads of K and V, columns of a head */
     const void *x;       /* (nb, t, e) */
-    const void *wq, *bq; /* (e, hq d), (hq d); a bias that is NULL is none */
+    const void *wq, *bq; /* (e, hq d), (hq d); bias NULL: none */
     const void *wk, *bk; /* (e, hkv d), (hkv d) */
     const void *wv, *bv; /* (e, hkv d), (hkv d) */
     const void *wo, *bo; /* (hq d, e), (e); wo NULL: out = H, and bo must be NULL */
-    attend_layer_rotary rotary; /* how Q and K are rotated; not NONE: d even */
+    attend_layer_rotary rotary; /* rotation of Q and K; d is even unless NONE */
     double rotary_base;         /* > 1, finite */
     const int64_t *positions;   /* [t], for rotary; NULL: 0 .. t-1 */
     void *out;                  /* (nb, t, e), or (nb, t, hq d) without wo */
-    void *lse;                  /* (nb, hq, t), or NULL: not wanted */
-    void *weights;              /* (nb, hq, t, t), or NULL: not wanted */
+    void *lse;                  /* (nb, hq, t); NULL: not requested */
+    void *weights;              /* (nb, hq, t, t); NULL: not requested */
     int force_weights;          /* as in attend_io */
     /* At least attend_layer_self_workspace() bytes, aligned to an element; NULL:
      * malloc().
@@ -86,16 +88,15 @@ static inline attend_layer_self attend_layer_self_default(void)
     return self;
 }
 
-/* Bytes of workspace that a call with these sizes needs, into *size. */
+/* Writes the bytes of workspace of a call with these sizes to *size. */
 ATTEND_API attend_status attend_layer_self_workspace(const attend_layer_self *self,
                                                      size_t *size, attend_error *err);
 
 /*
- * Multi-head self-attention.  `rule` says what the scores are and who sees whom, for
- * nq = nk = t: scaled or not, causal, windowed, masked; NULL: 1/sqrt(d), everyone sees
- * everyone.  Outputs must not overlap anything else.  ENOMEM where malloc() fails,
- * EUNSUPPORTED where nb t or a width is beyond the int that CBLAS counts with.  On
- * failure no output element has been written.  `ctx` as in attend_forward().
+ * Multi-head self-attention.  `rule` is that of attend_forward() with nq = nk = t; NULL:
+ * scale 1/sqrt(d), every key visible.  Outputs must not overlap other arrays.  ENOMEM if
+ * malloc() fails, EUNSUPPORTED if nb t or a width exceeds CBLAS's int.  On failure no
+ * output element has been written.  `ctx` as in attend_forward().
  */
 ATTEND_API attend_status attend_layer_self_attention(attend_context *ctx,
                                                      const attend_rule *rule,
@@ -109,9 +110,9 @@ ATTEND_API attend_status attend_layer_self_attention(attend_context *ctx,
 typedef struct attend_layer_feed {
     size_t struct_size;
     attend_dtype dtype;    /* ATTEND_F64 or ATTEND_F32, of every array */
-    int64_t rows, e, f;    /* rows of x and out, columns of both, columns between */
+    int64_t rows, e, f;    /* rows of x and out, columns of both, hidden columns */
     const void *x;         /* (rows, e) */
-    const void *w1, *b1;   /* (e, f), (f); a bias that is NULL is none */
+    const void *w1, *b1;   /* (e, f), (f); bias NULL: none */
     const void *w2, *b2;   /* (f, e), (e) */
     void *out;             /* (rows, e) */
     void *workspace;       /* rows f elements; NULL: malloc() */
@@ -137,9 +138,9 @@ ATTEND_API attend_status attend_layer_feed_forward(const attend_layer_feed *feed
                                                    attend_error *err);
 
 /*
- * A layer: self-attention into self->out, then the feed-forward of it
- * into feed->out.  feed->x must be self->out, and the sizes of feed what self gives.
- * Where memory for the feed-forward fails, self->out has been written.
+ * A layer: self-attention to self->out, then feed-forward to feed->out. feed->x must be
+ * self->out, with its sizes.  If memory for the feed-forward is exhausted, self->out has
+ * been written.
  */
 ATTEND_API attend_status attend_layer_forward(attend_context *ctx,
                                               const attend_rule *rule,
@@ -165,8 +166,8 @@ ATTEND_API attend_status attend_layer_sinusoids(attend_dtype dtype, int64_t t, i
 /*
  * Rotates every row l of x (nb, h, t, d), f64 or f32, in place: the pair (y, z) of
  * columns that `rotary` names becomes (y cos a - z sin a, y sin a + z cos a) with a =
- * positions[l] base^(-2 i / d).  Scores of rows so rotated depend on differences of
- * positions alone.  positions NULL: 0 .. t-1.
+ * positions[l] base^(-2 i / d).  Scores of rotated rows depend on differences of
+ * positions only. positions NULL: 0 .. t-1.
  */
 ATTEND_API attend_status attend_layer_rotate(attend_layer_rotary rotary, double base,
                                              const int64_t *positions,

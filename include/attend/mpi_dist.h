@@ -53,9 +53,9 @@ typedef enum attend_mpi_strategy {
     ATTEND_MPI_SHARED = 4
 } attend_mpi_strategy;
 
-/* What one call cost on one rank. */
+/* Cost of one call on one rank. */
 typedef struct attend_mpi_cost {
-    int64_t strategy;                 /* the one used */
+    int64_t strategy;                 /* the strategy used */
     int64_t sent, received, messages; /* bytes, and number of messages sent */
     int64_t memory; /* peak of the bytes allocated by the call, without the context's */
     double seconds, computing, waiting;

@@ -2,10 +2,10 @@
 /*
  * attend: statistics of the attention distribution.
  *
- * Rows: attend_io.stats asks attend_forward() for numbers of each row, from the pass that
- * computes O.  Columns: attend_inspect() computes P again from a known LSE and sums it
- * over queries.  Heads: summaries over rows, and what a head does.  All of it takes
- * memory in proportion to nq + nk, never nq nk, but for a zoom into P.
+ * Rows: attend_io.stats requests statistics of each row, computed in the pass of
+ * attend_forward().  Columns: attend_inspect() recomputes P from the LSE and sums it over
+ * queries.  Heads: summaries over rows, and classes of heads.  Memory grows with nq + nk,
+ * never nq nk, except for a zoom into P.
  */
 #ifndef ATTEND_STATS_H
 #define ATTEND_STATS_H
@@ -19,28 +19,28 @@ extern "C" {
 /* ---- statistics of the attention distribution -------------------------- */
 
 /*
- * One number of each row.  Over the keys j that the row sees with a score above -inf:
- * s the score, p the softmax of s over these keys alone (a sink logit is left out),
- * m the largest s, l = sum exp(s - m), c = sum p v.  A row without such a key has the
- * value in brackets, 0 where none is given; a score of +inf or NaN makes all but KEYS
- * NaN.
+ * One number per row.  Over the keys j that the row sees with a score above -inf: s the
+ * score, p the softmax of s over these keys (without the sink logit), m the largest s, l
+ * = sum exp(s - m), c = sum p v.  A row without such a key has the value in brackets,
+ * else 0; with a score of +inf or NaN all statistics except KEYS are NaN.
  */
 typedef enum attend_stat {
-    ATTEND_STAT_KEYS = 0,           /* how many keys */
-    ATTEND_STAT_MAX = 1,            /* m [-inf] */
-    ATTEND_STAT_LSE = 2,            /* m + ln l [-inf] */
-    ATTEND_STAT_TOP_WEIGHT = 3,     /* the largest p */
-    ATTEND_STAT_ENTROPY = 4,        /* H = -sum p ln p */
-    ATTEND_STAT_KEYS_EFF = 5,       /* exp H */
-    ATTEND_STAT_N_EFF = 6,          /* 1 / sum p^2 */
-    ATTEND_STAT_SCORE_VARIANCE = 7, /* sum p s^2 - (sum p s)^2 */
-    ATTEND_STAT_RAW_MEAN = 8,       /* mean of s, every key alike */
-    ATTEND_STAT_RAW_VARIANCE = 9,   /* variance of s about it, over the number of keys */
-    ATTEND_STAT_MARGIN = 10,        /* m minus the second largest s; +inf for one key */
-    ATTEND_STAT_SINK1 = 11,         /* p of key 0 */
-    ATTEND_STAT_SINK4 = 12,         /* p of keys 0 .. 3 */
-    ATTEND_STAT_SELF = 13,          /* p of key position(i) */
-    ATTEND_STAT_PREVIOUS = 14,      /* p of key position(i) - 1 */
+    ATTEND_STAT_KEYS = 0,             /* number of keys */
+    ATTEND_STAT_MAX = 1,              /* m [-inf] */
+    ATTEND_STAT_LSE = 2,              /* m + ln l [-inf] */
+    ATTEND_STAT_TOP_WEIGHT = 3,       /* the largest p */
+    ATTEND_STAT_ENTROPY = 4,          /* H = -sum p ln p */
+    ATTEND_STAT_KEYS_EFF = 5,         /* exp H */
+    ATTEND_STAT_N_EFF = 6,            /* 1 / sum p^2 */
+    ATTEND_STAT_SCORE_VARIANCE = 7,   /* sum p s^2 - (sum p s)^2 */
+    ATTEND_STAT_RAW_MEAN = 8,         /* unweighted mean of s */
+    ATTEND_STAT_RAW_VARIANCE = 9,     /* unweighted variance of s, over the number of
+                                         keys */
+    ATTEND_STAT_MARGIN = 10,          /* m minus the second largest s; +inf for one key */
+    ATTEND_STAT_SINK1 = 11,           /* p of key 0 */
+    ATTEND_STAT_SINK4 = 12,           /* p of keys 0 .. 3 */
+    ATTEND_STAT_SELF = 13,            /* p of key position(i) */
+    ATTEND_STAT_PREVIOUS = 14,        /* p of key position(i) - 1 */
     ATTEND_STAT_SECOND_PREVIOUS = 15, /* p of key position(i) - 2 */
     ATTEND_STAT_DISTANCE = 16,        /* sum p |position(i) - j| */
     ATTEND_STAT_LOG_DISTANCE = 17,    /* sum p ln(1 + |position(i) - j|) */
@@ -61,30 +61,31 @@ typedef enum attend_stat {
 /* "keys", "max", "lse" and so on, the names above; "unknown" for another number. */
 ATTEND_API const char *attend_stat_name(attend_stat stat);
 
-/* Keys of largest weight that a row can name.  It never changes. */
+/* Maximum number of top keys of a row.  It never changes. */
 #define ATTEND_TOP_MAX 8
 
-/* What the summary of a head is of. */
+/* Kinds of summaries of a head. */
 typedef enum attend_summarised {
-    ATTEND_SUMMARY_ENTROPY = 0, /* H / ln keys, of rows with two keys or more */
+    ATTEND_SUMMARY_ENTROPY = 0, /* H / ln keys, over rows with at least two keys */
     ATTEND_SUMMARY_N_EFF = 1,   /* n_eff / keys */
     ATTEND_SUMMARY_TOP_WEIGHT = 2,
-    ATTEND_SUMMARY_MARGIN = 3, /* of rows with two keys or more */
+    ATTEND_SUMMARY_MARGIN = 3, /* over rows with at least two keys */
     ATTEND_SUMMARY_SINK1 = 4,
     ATTEND_SUMMARY_COUNT = 5
 } attend_summarised;
 
-/* All rows of a head, then the ten tenths of its queries, in order.  These never change.
+/*
+ * All rows of a head, then the tenths of its queries in order: query i is in tenth
+ * floor(10 i / nq).  These numbers never change.
  */
 #define ATTEND_SUMMARY_GROUPS 11
 #define ATTEND_SUMMARY_BINS 64
-/* The bins of the margin are half as wide as 1: the last reaches from 31.5 to infinity.
- */
+/* Bins of the margin are 0.5 wide; the last one is from 31.5 to infinity. */
 #define ATTEND_SUMMARY_MARGIN_BIN 0.5
 
 /*
- * Rows without a key, and rows with NaN, are left out.  The bins share 0 .. 1 evenly, 1
- * in the last; those of the margin are ATTEND_SUMMARY_MARGIN_BIN wide.
+ * Over rows with a key and without NaN.  Bins divide 0 .. 1 evenly, with 1 in the last;
+ * those of the margin are ATTEND_SUMMARY_MARGIN_BIN wide.
  */
 typedef struct attend_summary {
     int64_t rows;
@@ -94,17 +95,18 @@ typedef struct attend_summary {
 
 /*
  * A request for statistics, filled by attend_forward() in the pass that computes O.
- * Start from attend_stats_default(); what is NULL is not wanted.  Tensors are f32 or
- * f64, whatever the inputs: f64 keeps an LSE near 1e4 exact for attend_inspect().
- * Statistics change no bit of O.
+ * Start from attend_stats_default(); NULL: not requested.  Tensors are f32 or f64,
+ * whatever the inputs: f64 keeps an LSE near 1e4 exact for attend_inspect().  Statistics
+ * change no bit of O.
  */
 struct attend_stats {
     size_t struct_size;
     const attend_stat *columns; /* of `rows`, each at most once */
     attend_tensor rows;         /* (nb, hq, nq, number of columns) */
     /*
-     * (nb, hq, nq, k), 1 <= k <= ATTEND_TOP_MAX: the k largest p and their keys, of equal
-     * scores the earlier key first; 0 and -1 past the last key.  top_keys is contiguous.
+     * (nb, hq, nq, k), 1 <= k <= ATTEND_TOP_MAX: the k largest p and their keys, the
+     * earlier key first for equal scores; 0 and -1 past the last key. top_keys is
+     * contiguous.
      */
     attend_tensor top_weights;
     int64_t *top_keys;
@@ -118,14 +120,14 @@ struct attend_stats {
     const int32_t *classes;    /* [nb][nk]: a class, or -1 for none */
     attend_summary *summaries; /* [nb][hq][summary_kinds][ATTEND_SUMMARY_GROUPS] */
     /*
-     * (nb, hq, nq, attend_stats_raw_size()), f64: the sums that all else is read from.
-     * Final values cannot be merged; these can, by attend_stats_merge().
+     * (nb, hq, nq, attend_stats_raw_size()), f64: the sums from which all statistics are
+     * computed.  attend_stats_merge() merges these, not final values.
      */
     attend_tensor raw;
     /*
-     * Bytes from one summary to the next, a multiple of 8, and how many kinds of
-     * attend_summarised there is room for: what the caller's header knows.  0: those of
-     * 0.1, 552 and 5.  Kinds that this library does not know become 0, rows included.
+     * Bytes from one summary to the next, a multiple of 8, and the number of kinds of
+     * attend_summarised in the array, both of the caller's header. 0: those of header
+     * 0.1, 552 and 5.  Kinds unknown to this library become 0, with rows.
      */
     int64_t summary_stride, summary_kinds;
 };
@@ -151,26 +153,27 @@ static inline attend_stats attend_stats_default(void)
 }
 
 /*
- * Numbers of a row in attend_stats.raw, for values of dv columns; 0 for no request, and
- * for one that attend_forward() would refuse.
+ * Numbers per row of attend_stats.raw for values of dv columns; 0 for NULL and for an
+ * invalid request.
  */
 ATTEND_API int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv);
 
-/* The raw sums of a part of the keys, and where the part begins. */
+/* The raw sums of a part of the keys, and its first key. */
 typedef struct attend_stats_part {
     attend_view raw;   /* (nb, hq, nq, raw size), f64 */
-    int64_t first_key; /* index in the sequence of the part's key 0: 0, or 4 and more */
+    int64_t first_key; /* index in the sequence of the part's key 0: 0 or at least 4,
+                          so that ATTEND_STAT_SINK4 counts keys of one part */
 } attend_stats_part;
 
 /*
- * Fills what `request` asks for from the raw sums of parts of the keys, which the same
- * request has left in each part, in the order of keys.  Each part comes from
- * attend_forward() over its keys alone, with positions counted from its own first key
- * (ATTEND_CAUSAL_OFFSET), or from attend_forward_partials(), whose sums count keys in the
- * sequence: their first_key is 0.  Top keys become indices in the sequence, and the first
- * keys of a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
- * request->raw, if wanted, has the sums of all, and may be the raw sums of a part, the
- * very tensor.  `dv` is that of the values.
+ * Computes the statistics of `request` from the raw sums of parts of the keys, made by
+ * the same request, in the order of keys.  Each part comes from attend_forward() over its
+ * keys alone, with positions counted from its own first key (ATTEND_CAUSAL_OFFSET), or
+ * from attend_forward_partials(), whose sums count keys in the sequence: their first_key
+ * is 0.  Top keys become indices in the sequence, and the first keys of a part other than
+ * the first are not counted by ATTEND_STAT_SINK1 and _SINK4. request->raw, if set,
+ * receives the sums of all keys, and may be the tensor of a part.  `dv` is that of the
+ * values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
@@ -178,8 +181,8 @@ ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             attend_error *err);
 
 /*
- * The same without reading statistics: request->raw alone is written, and may be the raw
- * sums of a part.  No part at all gives the sums of no keys.
+ * The same without statistics: only request->raw is written, which may be the tensor of a
+ * part.  With count 0 these are the sums of no keys.
  */
 ATTEND_API attend_status attend_stats_reduce(attend_context *ctx,
                                              const attend_stats *request, int64_t dv,
@@ -193,17 +196,17 @@ typedef struct attend_probe {
 } attend_probe;
 
 /*
- * What can be told of P, whole columns included, once the LSE of every row is known:
- * P[i][j] = exp(score - lse[i]), computed again and never kept.  Start from
- * attend_inspection_default(); what is NULL is not wanted.  Output tensors are f32, f64
- * for f64 inputs.  A row whose lse is -inf has P = 0.
+ * A second pass over P: column sums, pooled map, rectangles, single entries.  P[i][j] =
+ * exp(score - lse[i]) is recomputed from scores and LSE and not stored.  Start from
+ * attend_inspection_default(); NULL: not requested.  Output tensors are f32, f64 for f64
+ * inputs.  A row whose lse is -inf has P = 0.
  */
 typedef struct attend_inspection {
     size_t struct_size;
     attend_view q, k; /* as in attend_io */
     /*
      * (nb, hq, nq, 1), f32 or f64: ATTEND_STAT_LSE for a P that sums to 1 over the keys,
-     * or attend_io.lse, which has the sink's share.
+     * or attend_io.lse, which includes the sink.
      */
     attend_view lse;
     attend_tensor column_mass; /* (nb, hq, 1, nk): sum over i of P */
@@ -250,9 +253,9 @@ static inline attend_inspection attend_inspection_default(void)
 }
 
 /*
- * Compute what is wanted; `rule` as in attend_forward(), its sinks valid, but without
- * influence.
- * The same bits for any number of threads.  Failures as in attend_forward().
+ * Computes the requested outputs.  `rule` as in attend_forward(); sinks are validated and
+ * have no influence.  The same bits for any number of threads.  Failures as in
+ * attend_forward().
  */
 ATTEND_API attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
                                         const attend_inspection *inspection,
@@ -261,9 +264,10 @@ ATTEND_API attend_status attend_inspect(attend_context *ctx, const attend_rule *
 /* ---- a head's character ------------------------------------------------- */
 
 /*
- * What a head does, told from means over its rows: the first of these whose test holds.
- * Where the head looks names it before how sharply it does; only a pair that noise can
- * turn, and even attention, of which any key's mass says little, come before that.
+ * The class of a head, from means over its rows: the first in this order whose test
+ * holds.  Two tests come first: a pair that noise can swap, and nearly even attention,
+ * where the weight of one key means little.  Classes by position precede classes by
+ * sharpness.
  */
 typedef enum attend_character {
     /* An average of 2 whose margin is below the sd of the difference of their scores. */
@@ -272,8 +276,8 @@ typedef enum attend_character {
     ATTEND_CHARACTER_PREVIOUS = 2, /* previous > ATTEND_HEAD_PREVIOUS */
     ATTEND_CHARACTER_SINK = 3,     /* sink1 > ATTEND_HEAD_SINK */
     /*
-     * exp(log_distance) - 1, a typical distance, is below sqrt(keys) and keys / 8, half
-     * of what even attention has at least.
+     * exp(log_distance) - 1, a typical distance, is below sqrt(keys) and below keys / 8,
+     * half of the minimum for even attention.
      */
     ATTEND_CHARACTER_LOCAL = 4,
     ATTEND_CHARACTER_COPY = 5, /* top_mass[0] > ATTEND_HEAD_TOP */
@@ -288,13 +292,16 @@ typedef enum attend_character {
 #define ATTEND_HEAD_PREVIOUS 0.5
 #define ATTEND_HEAD_SINK 0.3
 #define ATTEND_HEAD_TOP 0.9
-/* How much the keys' lengths may vary, where nothing better is known: a tenth. */
+/* Default relative standard deviation of the norms of keys. */
 #define ATTEND_HEAD_NOISE 0.1
 
 /* "fragile pair", "diffuse", "previous token" and so on; "unknown" for another number. */
 ATTEND_API const char *attend_character_name(attend_character character);
 
-/* The row statistics that a head is read from: an initialiser of attend_stats.columns. */
+/*
+ * The row statistics that attend_head_read() needs: an initialiser of
+ * attend_stats.columns.
+ */
 #define ATTEND_HEAD_STATS                                                                \
     {                                                                                    \
         ATTEND_STAT_KEYS, ATTEND_STAT_MAX, ATTEND_STAT_TOP_WEIGHT, ATTEND_STAT_ENTROPY,  \
@@ -304,16 +311,16 @@ ATTEND_API const char *attend_character_name(attend_character character);
 #define ATTEND_HEAD_STATS_COUNT 10
 
 /*
- * Means over the rows that have a key and no NaN; NaN without rows, or if not known.
- * Start from attend_head_default().
+ * Means over the rows that have a key and no NaN; NaN without rows, or if unknown.  Start
+ * from attend_head_default().
  */
 typedef struct attend_head {
     size_t struct_size;
     int64_t rows;
     double keys, max, n_eff, sink1, previous, log_distance;
     double raw_sd;                   /* mean of sqrt(raw_variance) */
-    double entropy_share, margin;    /* of rows with two keys or more; H / ln keys */
-    double top_mass[ATTEND_TOP_MAX]; /* of the x + 1 best keys */
+    double entropy_share, margin;    /* over rows with at least two keys; H / ln keys */
+    double top_mass[ATTEND_TOP_MAX]; /* of the x + 1 top keys */
 } attend_head;
 
 static inline attend_head attend_head_default(void)
@@ -330,19 +337,19 @@ static inline attend_head attend_head_default(void)
 }
 
 /*
- * Reads head (b, h) out of statistics that attend_forward() has filled: ATTEND_HEAD_STATS
- * and any others, in any order.  top_weights give top_mass past its first element.
+ * Computes head (b, h) from statistics of attend_forward(): ATTEND_HEAD_STATS and any
+ * others, in any order. top_weights are needed for top_mass past its first element.
  */
 ATTEND_API attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
                                           attend_head *head, attend_error *err);
 
 /*
- * What `head` is like, and in `reason` the numbers that decided, in words: cut if `size`
- * bytes do not hold them and always terminated (if size > 0).  `noise` is the relative
- * sd of the keys' lengths: that of the difference of the two best scores is
- * noise sqrt(max^2 + (max - margin)^2), and noise swaps them with a probability above
- * 0.15 where the margin is smaller.  A head that is NULL or has a wrong struct_size is
- * MIXED, and `reason` says so.  `reason` may be NULL.
+ * The class of `head`, and in `reason` the deciding numbers in words, cut to `size` bytes
+ * and always terminated (if size > 0).  `noise` is the relative sd of the norms of keys:
+ * the difference of the two largest scores has the sd noise sqrt(max^2 + (max -
+ * margin)^2), and noise swaps them with a probability above 0.15 if the margin is
+ * smaller.  A head that is NULL or has a wrong struct_size is MIXED, with the reason.
+ * `reason` may be NULL.
  */
 ATTEND_API attend_character attend_head_character(const attend_head *head, double noise,
                                                   char *reason, size_t size);

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Closed forms of attend: what softmax attention does to keys that carry noise, as
- * functions of plain numbers, in double.  libattend_theory needs libm alone; of
- * attend.h it uses types only.
+ * Closed forms of attend: softmax attention over noisy keys, as functions of plain
+ * numbers, in double. libattend_theory needs libm only; of attend.h it uses types only.
  *
- * The model.  n keys k_i with orthonormal means mu_i, orthonormal values v_i; a and b
- * are the two wanted items.  A query q gives the scores s_i = tau <q, k_i>, the weights
- * p = softmax(s) and the output c = sum p_i v_i.  Keys are independent,
+ * The model. n keys k_i with orthonormal means mu_i, orthonormal values v_i; a and b are
+ * the two wanted items.  A query q gives the scores s_i = tau <q, k_i>, the weights p =
+ * softmax(s) and the output c = sum p_i v_i.  Keys are independent,
  *
  *     k_i ~ N(mu_i, alpha I + sigma2_i mu_i mu_i^T),    gamma_i = <mu_i, k_i>.
  *
  * C or beta is the scale of a query, `leak` the weight outside the wanted set.
  *
- * Sizes (n, m, d, h) are doubles that hold whole numbers, so that n = 1e12 can be asked
- * for.  A function without a word such as bound, limit, small, large, arcsin, arctan,
- * probit or first_order in its name is exact at finite size, but for rounding and a
- * quadrature error below 1e-10.  Arguments outside the domain that a comment states, or
- * NaN, give NaN; a function that returns an int gives -1.  Nothing is printed, nothing
- * is kept, and every function may be called from several threads at once.
+ * Sizes (n, m, d, h) are doubles with integer values, so that n = 1e12 is possible.  A
+ * function without a word such as bound, limit, small, large, arcsin, arctan, probit or
+ * first_order in its name is exact at finite size, except for rounding and a quadrature
+ * error below 1e-10.  Arguments outside the stated domain, or NaN, give NaN; a function
+ * that returns an int gives -1.  The functions print nothing, have no state, and may be
+ * called from several threads at once.
  *
- * T1 .. T26 are the results of docs/THEORY.md, where each has its derivation.
+ * T1 ..  T26 are the results of docs/THEORY.md, which has their derivations.
  */
 #ifndef ATTEND_THEORY_H
 #define ATTEND_THEORY_H
@@ -73,9 +72,9 @@ ATTEND_API double attend_theory_gap_underflow(attend_dtype format, int flush);
 /* ---- extraction (T3) ---------------------------------------------------- */
 
 /*
- * Matrices are row-major: A is d x m, B is d x p, M is d x d.  0, or -1 when a size is
- * not positive, memory is short, or columns are linearly dependent (M is untouched).
- * What M does: M v_a = v_a for v_a in span A, and M v_b = 0 for v_b in span B where
+ * Matrices are row-major: A is d x m, B is d x p, M is d x d. 0, or -1 if a size is not
+ * positive, memory is exhausted, or columns are linearly dependent (M is not written).
+ * Properties of M: M v_a = v_a for v_a in span A, and M v_b = 0 for v_b in span B where
  *   _orthonormal  A^T A = I and A^T B = 0:  M = A A^T;
  *   _projector    A^T B = 0:                M = A (A^T A)^-1 A^T;
  *   _oblique      span A and span B meet in 0 only: M = A (A^T Q A)^-1 A^T Q,
@@ -103,8 +102,8 @@ ATTEND_API double attend_theory_average_weight(double n, double m, double beta);
 ATTEND_API double attend_theory_average_leak(double n, double m, double beta);
 /*
  * Smallest query scale with leak <= eps, when scores are tau times products: divided by
- * tau, so tau = 1/sqrt(d) multiplies it by sqrt(d).  0 < eps < 1, tau > 0; -inf for
- * n = m, where every scale will do.
+ * tau, so tau = 1/sqrt(d) multiplies it by sqrt(d). 0 < eps < 1, tau > 0; -inf for n = m,
+ * where every scale suffices.
  */
 ATTEND_API double attend_theory_average_scale_needed(double n, double m, double eps,
                                                      double tau);
@@ -118,8 +117,8 @@ ATTEND_API double attend_theory_weighted_leak(double n, double m, double beta);
 ATTEND_API double attend_theory_weighted_scale_needed(double n, double m, double eps,
                                                       double tau);
 /*
- * The shortest q with <q, k_i> = score[i] for n linearly independent keys, rows of the
- * n x d matrix K: pinv(K) score.  0, or -1 when keys are dependent or memory is short.
+ * The shortest q with <q, k_i> = score[i] for n linearly independent keys, rows of the n
+ * x d matrix K: pinv(K) score. 0, or -1 if keys are dependent or memory is exhausted.
  */
 ATTEND_API int attend_theory_query_for_scores(const double *K, int64_t n, int64_t d,
                                               const double *score, double *q);
@@ -128,7 +127,7 @@ ATTEND_API int attend_theory_query_for_scores(const double *K, int64_t n, int64_
 
 /*
  * A weight w = logistic(Y), Y ~ N(mean, sd^2) given Y > floor; floor = -inf: no
- * condition.  sd = 0 is a number, not a law: densities are then NaN.
+ * condition. sd = 0 is a constant: densities are then NaN.
  */
 typedef struct attend_theory_law {
     double mean, sd, floor;
@@ -170,8 +169,8 @@ ATTEND_API double attend_theory_weight_density(attend_theory_law law, double w);
 /* P(w < delta or w > 1 - delta).  0 < delta <= 1/2. */
 ATTEND_API double attend_theory_weight_outside(attend_theory_law law, double delta);
 /*
- * Modes of the density inside (0, 1), smallest first; returns how many, 1 or 2.  At the
- * switch itself, 1.  sd > 0 and no floor, else -1.
+ * Modes of the density inside (0, 1), smallest first; returns their number, 1 or 2; 1 at
+ * the transition. sd > 0 and no floor, else -1.
  */
 ATTEND_API int attend_theory_weight_modes(attend_theory_law law, double mode[2]);
 /*
@@ -191,18 +190,18 @@ ATTEND_API double attend_theory_weight_mean_probit(attend_theory_law law);
 ATTEND_API double attend_theory_spread_for_variance(double variance);
 
 /*
- * Two scores `margin` >= 0 apart, each with independent noise of standard deviation
- * sd >= 0: probability that they change places.  NaN where both are 0.
+ * Two scores `margin` >= 0 apart, each with independent noise of standard deviation sd >=
+ * 0: probability that their order changes.  NaN if both are 0.
  */
 ATTEND_API double attend_theory_swap_probability(double margin, double sd);
 
 /* ---- order of limits: the usable window (T8) ---------------------------- */
 
 /*
- * q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps; -inf for n = 2.
+ * q = C (mu_a + mu_b), tau = 1. _scale_min: smallest C with leak <= eps; -inf for n = 2.
  * _scale_max and _alpha_max: largest C at this noise, largest alpha at this C, for which
- * Var p_a/(p_a+p_b) <= variance; +inf where there is no noise, 0 (alpha) where sigma2
- * alone exceeds it.  0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
+ * Var p_a/(p_a+p_b) <= variance; +inf without noise, 0 (alpha) if sigma2 alone exceeds
+ * it. 0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
  */
 ATTEND_API double attend_theory_window_scale_min(double n, double eps);
 ATTEND_API double attend_theory_window_scale_max(double alpha, double sigma2,
@@ -215,7 +214,7 @@ ATTEND_API double attend_theory_window_alpha_limit(double n, double eps); /* n >
 
 /* ---- heads on noisy keys (T7, T13 - T16, T18, T19) ---------------------- */
 
-/* Keys are of three kinds: a, b, and the n - 2 others, alike. */
+/* Keys are of three kinds: a, b, and the n - 2 others, which are alike. */
 enum { ATTEND_THEORY_A = 0, ATTEND_THEORY_B = 1, ATTEND_THEORY_REST = 2 };
 
 typedef struct attend_theory_scene {
@@ -224,7 +223,7 @@ typedef struct attend_theory_scene {
     double alpha;     /* >= 0 */
     double sigma2[3]; /* magnitude noise of a, of b, of each other key; >= 0 */
     double softcap;   /* 0: none; else scores are softcap tanh(s / softcap) */
-    int positive;     /* 1: everything given gamma_a > 0 */
+    int positive;     /* 1: conditional on gamma_a > 0 */
 } attend_theory_scene;
 
 /* The exercise: tau 1, alpha 0, only key a noisy, no softcap. */
@@ -237,8 +236,8 @@ typedef struct attend_theory_query {
 } attend_theory_query;
 
 /*
- * Of an output c = sum coefficient_i v_i, values orthonormal.  Index: a, b, one other.
- * total_variance = E|c - E c|^2; mse = E|c - (v_a + v_b)/2|^2.
+ * Moments of an output c = sum coefficient_i v_i with orthonormal values.  Index: a, b,
+ * one other. total_variance = E|c - E c|^2; mse = E|c - (v_a + v_b)/2|^2.
  */
 typedef struct attend_theory_output {
     double mean[3], variance[3];
@@ -247,7 +246,7 @@ typedef struct attend_theory_output {
 
 /*
  * One head.  Exact for every scene with score standard deviations up to 2000, and beyond
- * where heads() says so for alpha = 0; all fields NaN otherwise.
+ * under the conditions of heads() with alpha = 0; all fields NaN otherwise.
  */
 ATTEND_API attend_theory_output attend_theory_head(const attend_theory_scene *scene,
                                                    attend_theory_query query);
@@ -260,7 +259,7 @@ ATTEND_API attend_theory_output attend_theory_head(const attend_theory_scene *sc
 ATTEND_API attend_theory_output attend_theory_heads(const attend_theory_scene *scene,
                                                     const attend_theory_query *query,
                                                     int heads);
-/* E <c1 - E c1, c2 - E c2> of two heads; where heads() is exact, NaN otherwise. */
+/* E <c1 - E c1, c2 - E c2> of two heads if heads() is exact, else NaN. */
 ATTEND_API double attend_theory_heads_covariance(const attend_theory_scene *scene,
                                                  attend_theory_query q1,
                                                  attend_theory_query q2);
@@ -277,7 +276,7 @@ ATTEND_API double attend_theory_score_covariance(const attend_theory_scene *scen
 ATTEND_API double
 attend_theory_score_correlation(const attend_theory_scene *scene, attend_theory_query q1,
                                 attend_theory_query q2,
-                                int key); /* NaN where a score is sure */
+                                int key); /* NaN if a score has no noise */
 /* Var(s_x - s_y) for two different keys of kinds x and y. */
 ATTEND_API double attend_theory_score_gap_variance(const attend_theory_scene *scene,
                                                    attend_theory_query query, int x,
@@ -290,8 +289,8 @@ ATTEND_API attend_theory_output attend_theory_two_heads_limit(double n, double s
 
 /*
  * C -> inf of q = C (mu_a + mu_b) at fixed noise: alpha on every key, sigma2 on key a.
- * The key of the largest score takes all, so that mean[i] is its probability (T8).
- * alpha = 0: one_head_limit.  n >= 2.
+ * The key of the largest score has all weight, so mean[i] is the probability of key i
+ * (T8). alpha = 0: one_head_limit. n >= 2.
  */
 ATTEND_API attend_theory_output attend_theory_window_limit(double n, double alpha,
                                                            double sigma2);
@@ -304,16 +303,16 @@ ATTEND_API double attend_theory_mse_two(double n, double C, double sigma2, int p
 ATTEND_API double attend_theory_head_loses(double n, double C, double sigma2,
                                            int positive);
 /*
- * C of the least mse, 0 <= C <= 1000, and through `mse`, if not NULL, that mse; +inf
- * with the limit's mse where that is the least.  n >= 2, sigma2 >= 0.
+ * The C with the smallest mse, 0 <= C <= 1000, and through `mse`, if not NULL, that mse;
+ * +inf with the limit's mse if that is the smallest. n >= 2, sigma2 >= 0.
  */
 ATTEND_API double attend_theory_best_scale_one(double n, double sigma2, int positive,
                                                double *mse);
 ATTEND_API double attend_theory_best_scale_two(double n, double sigma2, int positive,
                                                double *mse);
 /*
- * Two heads have the smaller mse for every C in (result, 1000]; 0 when for every C > 0.
- * NaN when not even at 1000.  n >= 3, sigma2 > 0.
+ * Two heads have the smaller mse for every C in (result, 1000]; 0: for every C > 0; NaN:
+ * not at 1000. n >= 3, sigma2 > 0.
  */
 ATTEND_API double attend_theory_crossover_scale(double n, double sigma2, int positive);
 
@@ -349,14 +348,15 @@ ATTEND_API double attend_theory_best_heads(double m, double n, double sigma2);
 
 /* ---- many keys (T20 - T23) ---------------------------------------------- */
 
-/* Largest weight that n logits within `range` >= 0 of each other allow.  n >= 1. */
+/* Largest possible weight of n logits within `range` >= 0 of each other. n >= 1. */
 ATTEND_API double attend_theory_dispersion_bound(double n, double range);
-/* The range that allows `weight`, 1/n <= weight <= 1, for one of n >= 2 keys. */
+/* The smallest range for a weight, 1/n <= weight <= 1, of one of n >= 2 keys. */
 ATTEND_API double attend_theory_dispersion_range_needed(double n, double weight);
 
 /*
- * P(<k, u> > 1/sqrt(m)) for a random unit vector k and a fixed one u in d dimensions: a
- * key beats m orthonormal targets.  0 for m = 1, 1/2 for m = inf.  d >= 2, m >= 1.
+ * P(<k, u> > 1/sqrt(m)) for a random unit vector k and a fixed one u in d dimensions: the
+ * score of a key exceeds those of m orthonormal targets. 0 for m = 1, 1/2 for m = inf. d
+ * >= 2, m >= 1.
  */
 ATTEND_API double attend_theory_collision_probability(double d, double m);
 ATTEND_API double attend_theory_collision_size(double d, double m); /* 1 / probability */
@@ -413,7 +413,7 @@ ATTEND_API double attend_theory_entropy_slope(const double *score, int64_t n,
 
 /*
  * out = P X and out = X Pi for the n x d matrix X: row (column) i of `out` is row
- * (column) order[i] of X.  0, or -1 when `order` is no permutation; out != X.
+ * (column) order[i] of X. 0, or -1 if `order` is not a permutation; out != X.
  */
 ATTEND_API int attend_theory_permute_rows(const double *X, int64_t n, int64_t d,
                                           const int64_t *order, double *out);
@@ -429,8 +429,8 @@ ATTEND_API int attend_theory_sinusoid(double t, int64_t d, double *phi);
 ATTEND_API double attend_theory_sinusoid_dot(int64_t d, double offset);
 ATTEND_API double attend_theory_sinusoid_distance(int64_t d, double offset);
 /*
- * The offset in 1 .. T-1 whose encoding is nearest to that of 0, and through `distance`,
- * if not NULL, how near; the smallest such offset.  T >= 2, else -1.
+ * The offset in 1 ..  T-1 whose encoding is nearest to that of 0, the smallest such
+ * offset, and through `distance`, if not NULL, the distance.  T >= 2, else -1.
  */
 ATTEND_API int64_t attend_theory_sinusoid_nearest(int64_t d, int64_t T, double *distance);
 

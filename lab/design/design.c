@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lab/design/design_head.h"
-#include "lab/design/design_verify.h"
 #include "lab/measure/frames.h"
 #include "base/error.h"
 
@@ -72,11 +71,11 @@ static attend_status predict(const struct lab_design_request *request,
                              struct prediction *prediction, attend_error *err)
 {
     const size_t n = (size_t)request->n;
-    double *const room = calloc(4 * n, sizeof *room);
-    double *const mean = room + 2 * n, *const variance = room + 3 * n;
-    int failed = !room;
+    double *const memory = calloc(4 * n, sizeof *memory);
+    double *const mean = memory + 2 * n, *const variance = memory + 3 * n;
+    int failed = !memory;
 
-    *prediction = (struct prediction){.mean = room, .variance = room + n};
+    *prediction = (struct prediction){.mean = memory, .variance = memory + n};
     for (int h = 0; h < count && !failed; h++) {
         failed = lab_design_moments(request, &heads[h], mean, variance);
         for (size_t i = 0; i < n && !failed; i++) {
@@ -85,12 +84,11 @@ static attend_status predict(const struct lab_design_request *request,
         }
     }
     if (failed) {
-        free(room);
+        free(memory);
         prediction->mean = NULL;
         return attendi_fail(
             err, ATTEND_EINVAL,
-            "the noise of the scores is too large to predict, or memory is "
-            "short");
+            "the noise of the scores is too large to predict, or memory is exhausted");
     }
     for (size_t i = 0; i < n; i++) {
         const double off = prediction->mean[i] - wanted_of(request, (int64_t)i);
@@ -101,7 +99,7 @@ static attend_status predict(const struct lab_design_request *request,
     return ATTEND_OK;
 }
 
-/* Whether the scores of two heads are independent, key by key. */
+/* Nonzero if the scores of two heads are independent, key by key. */
 static int are_independent(const struct lab_design_request *r,
                            const struct lab_design_head *heads, int count)
 {
@@ -144,7 +142,7 @@ static attend_status compare(const struct lab_design_request *request,
         design->choice[x].heads = count;
         design->choice[x].scale = scale;
         design->choice[x].mse = prediction.mse;
-        /* Without noise any number of heads does, at a scale that is large enough. */
+        /* Without noise any number of heads suffices at a large enough scale. */
         if (design->is_noisy && prediction.mse < design->choice[design->best].mse)
             design->best = x;
     }
@@ -184,7 +182,7 @@ static double quiet_weight(const struct lab_design_request *request,
     return weight;
 }
 
-/* Without noise: what the prescribed scores say, and one pass of the engine. */
+/* Without noise: weights by the prescribed scores, and by one pass of the engine. */
 static attend_status add_quiet_rows(const struct lab_design_request *request,
                                     const struct lab_design_head *heads,
                                     struct lab_design *design, attend_error *err)
@@ -193,7 +191,7 @@ static attend_status add_quiet_rows(const struct lab_design_request *request,
     double leak = 0, largest = 0;
 
     if (!measured)
-        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory");
     const attend_status status =
         lab_design_measure(request, design, measured, &leak, err);
     for (int h = 0; h < design->heads; h++)
@@ -253,7 +251,7 @@ static attend_status add_rows(const struct lab_design_request *request,
 {
     design->queries = calloc((size_t)(design->heads * request->d), sizeof(double));
     if (!design->queries)
-        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory");
     design->scale = heads[0].beta / request->tau;
     design->method = heads[0].method;
     for (int h = 0; h < design->heads; h++) {
@@ -290,4 +288,64 @@ attend_status lab_design_make(const struct lab_design_request *request,
     status = add_rows(request, heads, design, err);
     close_heads(heads, design->heads);
     return status;
+}
+
+/* ---- advice ---------------------------------------------------------------- */
+
+/* Draws for the check by default: some seconds at most. */
+enum { TRIALS = 20000, TRIALS_MIN = 500 };
+#define ENTRIES_DRAWN 5e8
+/* Ratio of errors below which one more head is recommended. */
+#define STEADIER 0.99
+
+int64_t lab_design_trials(int64_t n, int64_t d)
+{
+    return (int64_t)fmax(TRIALS_MIN, fmin(TRIALS, ENTRIES_DRAWN / (double)(n * d)));
+}
+
+double lab_design_z(const struct lab_design_row *row)
+{
+    return row->se > 0 && !row->rare ? (row->measured - row->predicted) / row->se : NAN;
+}
+
+/* The choice of the design; NULL: its number of heads is not among the choices. */
+static const struct lab_design_choice *designed_choice(const struct lab_design *design)
+{
+    for (int x = 0; x < design->choices; x++)
+        if (design->choice[x].heads == design->heads)
+            return &design->choice[x];
+    return NULL;
+}
+
+/* The scales of two compared choices, in words. */
+static void describe_scales(const struct lab_design_choice *best,
+                            const struct lab_design_choice *designed, char *text,
+                            size_t size)
+{
+    if (fabs(best->scale - designed->scale) <= 1e-9 * fabs(designed->scale))
+        snprintf(text, size, "both at scale %.4g", best->scale);
+    else
+        snprintf(text, size, "at scales %.4g and %.4g, of equal leak without noise",
+                 best->scale, designed->scale);
+}
+
+void lab_design_advice(const struct lab_design *design, char *text, size_t size)
+{
+    const struct lab_design_choice *const best = &design->choice[design->best];
+    const struct lab_design_choice *const designed = designed_choice(design);
+    char scales[96];
+
+    if (!design->is_noisy) {
+        snprintf(text, size, "without noise nothing varies: one head is enough");
+    } else if (designed && best->mse < STEADIER * designed->mse) {
+        describe_scales(best, designed, scales, sizeof scales);
+        snprintf(
+            text, size,
+            "%d heads would be steadier: mean squared error %.4g instead of %.4g, %s",
+            best->heads, best->mse, designed->mse, scales);
+    } else if (design->choices > 1) {
+        snprintf(text, size, "no other number of heads is steadier");
+    } else {
+        snprintf(text, size, "one head is all there is to it");
+    }
 }

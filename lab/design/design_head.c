@@ -14,7 +14,7 @@
 enum { EVERY_KEY_MAX = 2048 };
 /* A pivot this small beside the longest key is a dependence. */
 #define PIVOT_MIN 1e-12
-/* How well prescribed scores must come back, relative to the largest. */
+/* Largest error of a prescribed score, relative to the largest score. */
 #define SCORE_ERROR 1e-8
 #define BETA_MAX 1e6
 
@@ -34,7 +34,7 @@ int lab_design_is_own(const struct lab_design_request *request,
     return x >= head->first && x < head->first + head->count;
 }
 
-/* What an item's score is above beta. */
+/* Score of an item minus beta. */
 static double offset_of(const struct lab_design_request *request, int item)
 {
     return request->weights ? log(request->weights[item]) : 0;
@@ -81,26 +81,26 @@ double *lab_design_factor(const struct lab_design_request *request)
     return a;
 }
 
-/* Room of one head: u and t with q = (beta u + t) / tau, and their scores. */
+/* Scratch of one head: u and t with q = (beta u + t) / tau, and their scores. */
 struct parts {
     double *u, *t;             /* [d] */
     double *u_score, *t_score; /* [n] */
-    double *rows, *wanted;     /* [count][d], [n]: what is solved */
+    double *rows, *wanted;     /* [count][d], [n]: the linear system */
 };
 
 static int parts_open(const struct lab_design_request *r, int count, struct parts *parts)
 {
     const size_t d = (size_t)r->d, n = (size_t)r->n;
-    double *const room = calloc(2 * d + 3 * n + (size_t)count * d, sizeof *room);
+    double *const memory = calloc(2 * d + 3 * n + (size_t)count * d, sizeof *memory);
 
-    if (!room)
+    if (!memory)
         return -1;
-    *parts = (struct parts){.u = room,
-                            .t = room + d,
-                            .u_score = room + 2 * d,
-                            .t_score = room + 2 * d + n,
-                            .wanted = room + 2 * d + 2 * n,
-                            .rows = room + 2 * d + 3 * n};
+    *parts = (struct parts){.u = memory,
+                            .t = memory + d,
+                            .u_score = memory + 2 * d,
+                            .t_score = memory + 2 * d + n,
+                            .wanted = memory + 2 * d + 2 * n,
+                            .rows = memory + 2 * d + 3 * n};
     return 0;
 }
 
@@ -133,7 +133,7 @@ static void solve_every_key(const struct lab_design_request *r, const double *fa
         solve_factored(r, factor, parts->t_score, parts->t, parts->wanted);
 }
 
-/* Prescribes the items' scores alone; the others get what they get. */
+/* Prescribes the scores of the items only. */
 static int solve_items(const struct lab_design_request *r,
                        const struct lab_design_head *head, struct parts *parts)
 {
@@ -225,11 +225,10 @@ static attend_status choose_beta(const struct lab_design_request *r,
                             (long long)rival, parts->u_score[rival], r->eps);
     head->beta = beta_needed(r, head, parts);
     if (head->beta > BETA_MAX)
-        return attendi_fail(
-            err, ATTEND_EINVAL,
-            "key %lld is so close to the items (%.9g of their score) that a "
-            "leak of %g needs scores above %g",
-            (long long)rival, parts->u_score[rival], r->eps, BETA_MAX);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "key %lld is so close to the items (%.9g of their score) "
+                            "that a leak of %g needs scores above %g",
+                            (long long)rival, parts->u_score[rival], r->eps, BETA_MAX);
     return ATTEND_OK;
 }
 
@@ -241,12 +240,10 @@ static attend_status fill_head(const struct lab_design_request *r, const double 
     if (factor)
         solve_every_key(r, factor, head, parts);
     else if (solve_items(r, head, parts))
-        return attendi_fail(
-            err, ATTEND_EINVAL,
-            "the keys of the items are linearly dependent (%d items, %lld "
-            "dimensions): no "
-            "query gives each the score it needs",
-            head->count, (long long)r->d);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "the keys of the items are linearly dependent (%d items, "
+                            "%lld dimensions): no query gives each the score it needs",
+                            head->count, (long long)r->d);
     const attend_status status = choose_beta(r, head, parts, err);
     if (status != ATTEND_OK)
         return status;
@@ -268,7 +265,7 @@ attend_status lab_design_head_open(const struct lab_design_request *request,
     head->query = calloc((size_t)(request->d + request->n), sizeof *head->query);
     if (!head->query || parts_open(request, count, &parts)) {
         lab_design_head_close(head);
-        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory");
     }
     head->score = head->query + request->d;
     const attend_status status = fill_head(request, factor, head, &parts, err);

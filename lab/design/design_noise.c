@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What noise does to one head.  The scores of different keys are independent Gaussians,
- * so every number here is one integral.
+ * The effect of noise on one head.  The scores of different keys are independent
+ * Gaussians, so every number here is one integral.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -100,13 +100,7 @@ int lab_design_moments(const struct lab_design_request *request,
 
 /* ---- flips ---------------------------------------------------------------- */
 
-/* P(score < t); a score without noise is a step. */
-static double below(double t, double mean, double sd)
-{
-    return sd > 0 ? attend_theory_normal_cdf((t - mean) / sd) : t > mean;
-}
-
-/* sd[i] of every key's score, to be freed; NULL when memory is short. */
+/* sd[i] of every key's score, to be freed; NULL when out of memory. */
 static double *deviations(const struct lab_design_request *r,
                           const struct lab_design_head *head)
 {
@@ -124,7 +118,7 @@ static void both_sides(const struct lab_design_request *r,
 {
     *own = *others = 1;
     for (int64_t i = 0; i < r->n && (*own > 0 || *others > 0); i++) {
-        const double p = below(t, head->score[i], sd[i]);
+        const double p = lab_normal_below(t, head->score[i], sd[i]);
         if (lab_design_is_own(r, head, i))
             *own *= 1 - p;
         else
@@ -191,10 +185,12 @@ double lab_design_lopsided(const struct lab_design_request *r,
     for (int x = 0; x < head->count; x++)
         for (int64_t t = 0; t < STEPS; t++) {
             const double from = lo + (double)t * step, middle = from + step / 2;
-            double p = below(from + step, 0, sd[x]) - below(from, 0, sd[x]);
+            double p = lab_normal_below(from + step, 0, sd[x]) -
+                       lab_normal_below(from, 0, sd[x]);
             for (int y = 0; y < head->count && p > 0; y++)
                 if (y != x)
-                    p *= below(middle + range, 0, sd[y]) - below(middle, 0, sd[y]);
+                    p *= lab_normal_below(middle + range, 0, sd[y]) -
+                         lab_normal_below(middle, 0, sd[y]);
             kept += p;
         }
     return 1 - kept;

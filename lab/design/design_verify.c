@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/design/design_verify.h"
+#include "lab/design/design_head.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +17,8 @@ static struct lab_problem problem_of(const struct lab_design_request *r,
                                      const struct lab_design *design, const double *keys,
                                      double *weights)
 {
-    return (struct lab_problem){.nq = design->heads,
-                                .nk = r->n,
-                                .d = r->d,
-                                .q = design->queries,
-                                .k = keys,
-                                .scale = r->tau,
-                                .weights = weights};
+    return LAB_PROBLEM(r->n, r->d, design->queries, keys, r->tau, .nq = design->heads,
+                       .weights = weights);
 }
 
 attend_status lab_design_measure(const struct lab_design_request *request,
@@ -36,8 +31,8 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     struct lab_session session = request->session;
 
     if (!weights)
-        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
-    attend_context *const ctx = lab_context(&session);
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory");
+    attend_context *const ctx = lab_context(&session, session.threads);
     const struct lab_problem problem =
         problem_of(request, design, request->keys, weights);
     const attend_status status =

@@ -45,12 +45,22 @@ char *lab_json_close(struct lab_json *json)
     return json->failed ? NULL : json->text;
 }
 
-/* A value begins. */
+static void break_line(struct lab_json *json)
+{
+    append_text(json, "\n");
+    for (int x = 0; x < json->indent * json->depth; x++)
+        append_text(json, " ");
+}
+
+/* A key or a value begins. */
 static void separate(struct lab_json *json)
 {
     if (json->has_value)
-        append_text(json, ", ");
+        append_text(json, json->indent ? "," : ", ");
+    if (json->indent && json->depth && !json->has_key)
+        break_line(json);
     json->has_value = 1;
+    json->has_key = 0;
 }
 
 void lab_json_begin(struct lab_json *json, char bracket)
@@ -58,20 +68,23 @@ void lab_json_begin(struct lab_json *json, char bracket)
     separate(json);
     append(json, &bracket, 1);
     json->has_value = 0;
+    json->depth++;
 }
 
 void lab_json_end(struct lab_json *json, char bracket)
 {
+    json->depth--;
+    if (json->indent && json->has_value)
+        break_line(json);
     append(json, &bracket, 1);
     json->has_value = 1;
 }
 
 /* ---- text ------------------------------------------------------------------ */
 
-/* Bytes of the character of UTF-8 at `text`; 0: it is none. */
-static size_t character_length(const unsigned char *text)
+size_t lab_json_character(const char *bytes)
 {
-    const unsigned char c = text[0];
+    const unsigned char *const text = (const unsigned char *)bytes, c = text[0];
     const size_t length = c < 0x80       ? 1
                           : c >> 5 == 6  ? 2
                           : c >> 4 == 14 ? 3
@@ -92,11 +105,10 @@ static size_t character_length(const unsigned char *text)
 
 static int is_utf8(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
     size_t length = 1;
 
-    for (; *at && length; at += length)
-        length = character_length(at);
+    for (const char *at = text; *at && length; at += length)
+        length = lab_json_character(at);
     return length > 0;
 }
 
@@ -128,6 +140,7 @@ void lab_json_key(struct lab_json *json, const char *key)
     quote(json, key);
     append_text(json, ": ");
     json->has_value = 0;
+    json->has_key = 1;
 }
 
 void lab_json_text(struct lab_json *json, const char *text)
@@ -147,7 +160,10 @@ void lab_json_real(struct lab_json *json, double number)
 
     separate(json);
     if (!isfinite(number)) {
-        append_text(json, "null");
+        append_text(json, !json->has_nan  ? "null"
+                          : isnan(number) ? "NaN"
+                          : number < 0    ? "-Infinity"
+                                          : "Infinity");
         return;
     }
     snprintf(text, sizeof text, "%.*g", json->digits, number);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one writer of JSON, for the command, the page and whoever else prints it.  Commas
- * come by themselves; a number that JSON lacks is null; bytes above 0x7f are '?' in a
- * text that is not UTF-8.  Without memory nothing more is written, and lab_json_close()
- * gives NULL.
+ * The one writer of JSON, for the command, the page and Python.  Commas come by
+ * themselves; a number that JSON lacks is null, or NaN and Infinity with `has_nan`; bytes
+ * above 0x7f are '?' in a text that is not UTF-8.  Without memory nothing more is
+ * written, and lab_json_close() gives NULL.
  */
 #ifndef LAB_JSON_H
 #define LAB_JSON_H
 
 #include <stdint.h>
 #include <stdio.h>
+
+/* Bytes of the character of UTF-8 at `text`; 0: there is none. */
+size_t lab_json_character(const char *text);
 
 /* Digits of numbers: 17 read back as the number that was written. */
 enum { LAB_JSON_SHORT = 12, LAB_JSON_EXACT = 17 };
@@ -22,12 +25,16 @@ struct lab_json {
     char *text;
     size_t used, size;
     int digits;
+    int has_nan;   /* numbers that JSON lacks are written as Python reads them */
+    int indent;    /* columns for each bracket, and a line for each value; 0: one line */
+    int depth;     /* brackets that are open */
     int has_value; /* the next one needs a comma before it */
+    int has_key;   /* of an indented value: it follows on the line */
     int failed;
 };
 
 void lab_json_open(struct lab_json *json, int digits);
-/* The text, to be freed by free(); NULL: no memory. */
+/* The text, to be freed by free(); NULL: out of memory. */
 char *lab_json_close(struct lab_json *json);
 
 /* One of "{[" and of "}]". */

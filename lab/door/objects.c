@@ -6,6 +6,34 @@
 #include "lab/experiments/experiment.h"
 #include "lab/sheets/sheets.h"
 
+static void put_flag(struct lab_json *json, const struct lab_flag *flag)
+{
+    static const char *const types[] = {[LAB_REAL] = "real",
+                                        [LAB_INTEGER] = "integer",
+                                        [LAB_CHOICE] = "choice",
+                                        [LAB_TEXT] = "text"};
+
+    lab_json_put(json, "{ name:s type:s preset:r min:r max:r text:s choices:s help:p }",
+                 flag->name, types[flag->type], flag->preset, flag->min, flag->max,
+                 flag->text, flag->choices, flag->help);
+}
+
+void lab_json_experiment(struct lab_json *json, const struct lab_experiment *experiment)
+{
+    lab_json_put(json, "name:s title:s shows:p answers:s headline:s trials:l flags:[",
+                 experiment->name, experiment->title, experiment->shows,
+                 experiment->answers, experiment->headline, (int64_t)experiment->trials);
+    for (int f = 0; f < experiment->flag_count; f++)
+        put_flag(json, &experiment->flags[f]);
+    lab_json_put(json, "] quantities:{");
+    for (const struct lab_quantity *known = lab_quantities(experiment->name); known->name;
+         known++) {
+        lab_json_key(json, known->name);
+        lab_json_put(json, "p", known->meaning);
+    }
+    lab_json_end(json, '}');
+}
+
 static void put_params(struct lab_json *json, const struct lab_run *run,
                        const struct lab_row *row)
 {
@@ -48,4 +76,10 @@ void lab_json_judgement(struct lab_json *json, const struct lab_judgement *judge
                  lab_reading_name(judgement->reading), judgement->readings_agree,
                  judgement->invariant, judgement->holds_when, judgement->measured,
                  judgement->expected, judgement->evidence);
+}
+
+void lab_json_dispute(struct lab_json *json, const struct lab_dispute *dispute)
+{
+    lab_json_put(json, "question:p sides:p right:p", dispute->question, dispute->sides,
+                 dispute->right);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the letters of the sheets stand for in a world: heads, bases, tokens. */
+/* The quantities behind the letters of the sheets: heads, bases, tokens. */
 #ifndef LAB_WORLD_H
 #define LAB_WORLD_H
 
@@ -36,8 +36,8 @@ struct lab_draws {
 };
 
 /*
- * The keys of a point and what each head's query does to them.  With `magnitude` the
- * length of k_a has its law, as nodes of a quadrature: no chance is in it.  With
+ * The keys of a point, with the scores and weights of each head's query.  With
+ * `magnitude` the length of k_a has its law, as nodes of a quadrature.  With
  * alpha > 0 keys are drawn.  `query` has LAB_SPACE numbers a head.  heads = 0: keys
  * alone, without the engine.  Free draws->draw in any case.
  */
@@ -50,19 +50,25 @@ int lab_world_heads_at(const struct lab_point *point, double gamma, int heads,
 int64_t lab_world_law(const struct lab_point *point, int magnitude,
                       struct lab_draw **draw);
 
-/* Where a draw has the entry i of head h's output, and head h's score of key i. */
+/* Offsets in a draw: entry i of head h's output, and head h's score of key i. */
 #define LAB_DRAW_OUTPUT(h, i)                                                            \
     (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
      offsetof(struct lab_head, output) + (i) * sizeof(double))
 #define LAB_DRAW_SCORE(h, i)                                                             \
     (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
      offsetof(struct lab_head, score) + (i) * sizeof(double))
-/* Of two numbers of every draw, given by where they are in it. */
+/* Covariance of two numbers of every draw, given by their offsets. */
 double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y);
 /* Trace of the covariance of the outputs of two heads. */
 double lab_draws_trace(const struct lab_draws *draws, size_t h, size_t g);
 
-/* Of one or two heads. */
+/* Traces of the covariance of outputs, values orthonormal; c is their mean. */
+struct lab_spread {
+    double head[2], mean; /* of head 1, head 2 and c */
+    double cross;         /* between the heads */
+};
+
+/* The same of one or two heads. */
 struct lab_spread lab_draws_spread(const struct lab_draws *draws, int heads);
 
 /* mu_a, mu_b and a third mean, as rows. */
@@ -90,7 +96,7 @@ void lab_world_basis(const struct lab_exercise *exercise, struct lab_world_basis
 /* Not as many features as tokens, so that a permutation fits on one side alone. */
 enum { LAB_WORLD_TOKENS = 6, LAB_WORLD_FEATURES = 5 };
 
-/* X and what comes of it, in the layout that the exercise has for X. */
+/* X and the results of attention over it, in the exercise's layout of X. */
 struct lab_world_tokens {
     double x[LAB_WORLD_TOKENS * LAB_WORLD_FEATURES];
     double w[3][LAB_WORLD_FEATURES * LAB_WORLD_FEATURES]; /* of q, k and v */

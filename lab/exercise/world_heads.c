@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of a point, and what heads do to them through the engine. */
+/* Keys of a point, and weights and outputs of heads through the engine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static int set_keys(const struct lab_point *point, struct keys *keys,
         double *const key = keys->key + LAB_SPACE * x * keys->rows;
         lab_pair_set_keys(key, keys->rows, draws->draw[x].gamma, draws->draw[x].gamma_b,
                           point->exercise->overlap);
-        /* No query leaves the plane of mu_a and mu_b: noise elsewhere is not felt. */
+        /* Noise outside the plane of mu_a and mu_b does not change scores. */
         for (int64_t i = 0; normal && i < keys->rows; i++)
             for (int c = 0; c < 2; c++)
                 key[LAB_SPACE * i + c] +=
@@ -88,7 +88,7 @@ static int set_keys(const struct lab_point *point, struct keys *keys,
     return 0;
 }
 
-/* Head 2 may see a mean turned round; what has score 0 may weigh less. */
+/* Exercise options: a mean negated for head 2, a bias on scores of 0. */
 static void set_query(const struct lab_point *point, struct keys *keys,
                       const double *query, int64_t count, int head)
 {
@@ -116,15 +116,10 @@ static void set_query(const struct lab_point *point, struct keys *keys,
 
 static int forward(const struct lab_point *point, struct keys *keys, int64_t count)
 {
-    return lab_exercise_forward(point->exercise,
-                                (struct lab_problem){.nb = count,
-                                                     .nk = keys->rows,
-                                                     .d = LAB_SPACE,
-                                                     .q = keys->query,
-                                                     .k = keys->key,
-                                                     .bias = keys->bias,
-                                                     .scale = lab_point_tau(point),
-                                                     .weights = keys->weights});
+    return lab_exercise_forward(
+        point->exercise,
+        LAB_PROBLEM(keys->rows, LAB_SPACE, keys->query, keys->key, lab_point_tau(point),
+                    .nb = count, .bias = keys->bias, .weights = keys->weights));
 }
 
 static int forward_scores(const struct lab_point *point, const struct keys *keys,

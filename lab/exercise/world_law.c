@@ -34,8 +34,8 @@ static int add_break(double *breaks, int count, double at, double low, double hi
 }
 
 /*
- * Where weights turn: at gamma = 0, at gamma = 1 and where k_a meets n - 1 rivals, on
- * the scale 1 / (tau C); and where a claim about gamma changes sides.
+ * Breaks of the quadrature: gamma = 0, gamma = 1, the gamma at which k_a equals n - 1
+ * rivals, on the scale 1 / (tau C); and the thresholds of claims about gamma.
  */
 static int set_breaks(const struct lab_point *point, double sd, double *breaks)
 {
@@ -137,7 +137,7 @@ static double entry(const struct lab_draws *draws, int64_t i, size_t at)
     return *(const double *)((const char *)&draws->draw[i] + at);
 }
 
-/* From the first draw, so that what does not vary gives 0. */
+/* Relative to the first draw, so that a constant has a variance of exactly 0. */
 double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y)
 {
     double mean_x = 0, mean_y = 0, sum = 0;

@@ -23,7 +23,7 @@ void lab_world_basis(const struct lab_exercise *exercise, struct lab_world_basis
     for (int r = 0; r < D; r++) {
         for (int i = 0; i < M; i++)
             basis->a[r][i] = row[i][r];
-        /* a_2 leans on a_1 and keeps its length */
+        /* <a_1, a_2> is set, and a_2 keeps its length */
         basis->a[r][1] = shear * row[0][r] + sqrt(1 - shear * shear) * row[1][r];
         for (int j = 0; j < P; j++)
             basis->b[r][j] = row[M + j][r];
@@ -33,7 +33,7 @@ void lab_world_basis(const struct lab_exercise *exercise, struct lab_world_basis
     }
 }
 
-/* Of a rows x columns matrix. */
+/* Transposes a rows x columns matrix. */
 static void transpose(const double *x, int rows, int columns, double *y)
 {
     for (int r = 0; r < rows; r++)
@@ -93,18 +93,9 @@ int lab_world_self(const struct lab_exercise *exercise,
         transpose(x, F, T, rows);
     for (int w = 0; w < 3; w++)
         project(rows, sequence->w[w], projected[w]);
-    const struct lab_problem problem = {
-        .nq = T,
-        .nk = T,
-        .d = F,
-        .dv = F,
-        .q = projected[0],
-        .k = projected[1],
-        .v = projected[2],
-        .scale = scale,
-        .out = out,
-        .weights = self->weights,
-    };
+    const struct lab_problem problem =
+        LAB_PROBLEM(T, F, projected[0], projected[1], scale, .nq = T, .dv = F,
+                    .v = projected[2], .out = out, .weights = self->weights);
     if (lab_exercise_forward(exercise, problem) ||
         self_scores(exercise, projected[0], projected[1], scale, self->scores))
         return -1;

@@ -93,7 +93,7 @@ static int is_weighted(const struct lab_setting *p)
     return ((const struct wanted *)p->with)->given;
 }
 
-/* The factor of the scores, with 1/sqrt(d) where that is wanted. */
+/* The factor of the scores, with 1/sqrt(d) if requested. */
 static double tau_of(const struct lab_setting *p)
 {
     return p->at[SCALED] ? p->at[TAU] / sqrt(p->at[D]) : p->at[TAU];
@@ -115,15 +115,13 @@ static const struct lab_observable rows[] = {{.quantity = "leak"},
                                              {.quantity = "leak_pinv"}};
 enum { LEAK, BETA_NEEDED, P_FIRST, ERROR_NORM, LEAK_PINV, ROWS };
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
     const double n = p->at[N], m = p->at[TARGETS], eps = p->at[EPS], tau = tau_of(p);
     const double score = tau * p->at[BETA], *const w = weights_of(p);
     const double leak = is_weighted(p) ? attend_theory_weighted_leak(n, m, score)
                                        : attend_theory_average_leak(n, m, score);
 
-    (void)scene;
     theory[LEAK] = theory[LEAK_PINV] = leak;
     theory[BETA_NEEDED] = is_weighted(p)
                               ? attend_theory_weighted_scale_needed(n, m, eps, tau)
@@ -195,7 +193,7 @@ static int find_beta(struct lab_run *run, const struct lab_setting *p, double *b
 static int leak_by_pinv(struct lab_run *run, const struct lab_setting *p, double *leak)
 {
     const int64_t n = (int64_t)p->at[N], d = 2 * n, m = (int64_t)p->at[TARGETS];
-    double *const key = lab_room(run, n * d + d + n);
+    double *const key = lab_scratch(run, n * d + d + n);
     double coefficient[WANTED_MAX];
 
     if (!key)
@@ -209,13 +207,8 @@ static int leak_by_pinv(struct lab_run *run, const struct lab_setting *p, double
     }
     if (attend_theory_query_for_scores(key, n, d, score, query))
         return lab_fail(&run->session, "the random keys are dependent");
-    const struct lab_problem problem = {.nk = n,
-                                        .d = d,
-                                        .q = query,
-                                        .k = key,
-                                        .scale = tau_of(p),
-                                        .wanted = m,
-                                        .rest = leak};
+    const struct lab_problem problem =
+        LAB_PROBLEM(n, d, query, key, tau_of(p), .wanted = m, .rest = leak);
     return lab_measure(&run->session, run->ctx, &problem);
 }
 
@@ -240,7 +233,7 @@ static int measure_keys(struct lab_run *run, const struct lab_setting *p,
 static int measure_beta(struct lab_run *run, const struct lab_setting *p,
                         struct lab_found *found)
 {
-    /* Where every key is wanted nothing leaks at any scale. */
+    /* If every key is wanted nothing leaks at any scale. */
     found[BETA_NEEDED].measured = -INFINITY;
     return p->at[N] > p->at[TARGETS] && find_beta(run, p, &found[BETA_NEEDED].measured);
 }
@@ -275,10 +268,8 @@ static int sweep_beta(struct lab_run *run, struct lab_setting p)
     for (int x = 0; x < 9; x++)
         steps[x] = top * x / 8;
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        const struct lab_sweep over_beta = {.flag = BETA,
-                                            .line = {0, top, 64, LAB_EVENLY, 0, 0},
-                                            LAB_STEPS_OF(steps),
-                                            .only_drawn = 1};
+        const struct lab_sweep over_beta = LAB_SWEEP(
+            BETA, steps, .line = {0, top, 64, LAB_EVENLY, 0, 0}, .only_drawn = 1);
         if (sizes[x] <= p.at[TARGETS])
             continue;
         p.at[N] = sizes[x];
@@ -294,18 +285,16 @@ static int sweep_size(struct lab_run *run, struct lab_setting p)
 {
     static const double sizes[] = {4, 10, 100, 1000, 10000, 100000};
     const double m = p.at[TARGETS], factors[] = {1, 0.125};
-    struct lab_figure *const figure = lab_plot(
-        run, "scale-needed", "Averaging: the query scale that is needed", "n (keys)",
-        "β needed", LAB_LOG_X,
-        "Leak at most %g, m = %.0f.  The factor 1/√d of the scores multiplies the "
-        "query scale that is needed by √d.",
-        p.at[EPS], m);
-    struct lab_sweep over_n = {.flag = N,
-                               .line = {0.5, 5, 72, LAB_BY_POWERS, 0, 0},
-                               LAB_STEPS_OF(sizes),
-                               .only_drawn = 1};
+    struct lab_figure *const figure =
+        lab_plot(run, "scale-needed", "Averaging: the query scale that is needed",
+                 "n (keys)", "β needed", LAB_LOG_X,
+                 "Leak at most %g, m = %.0f.  The factor 1/√d of the scores multiplies "
+                 "the query scale that is needed by √d.",
+                 p.at[EPS], m);
+    struct lab_sweep over_n =
+        LAB_SWEEP(N, sizes, .line = {0.5, 5, 72, LAB_BY_POWERS, 0, 0}, .only_drawn = 1);
 
-    /* Of no more keys than are wanted there is nothing to measure. */
+    /* Sizes at which every key would be wanted are left out. */
     for (; over_n.count > 0 && *over_n.steps <= m; over_n.count--)
         over_n.steps++;
     for (int x = 0; x < 2; x++) {
@@ -318,36 +307,34 @@ static int sweep_size(struct lab_run *run, struct lab_setting p)
     return 0;
 }
 
-/* What leaks at the run's parameters, and what scale that should not takes. */
+/* The leak at the run's parameters, and the scale that is needed. */
 static void conclude(struct lab_run *run, const struct lab_setting *p)
 {
     const double rest = p->at[N] - p->at[TARGETS];
     const char *const how = is_weighted(p) ? "by the weights asked for" : "equally";
     double theory[ROWS];
 
-    theory_of(p, NULL, theory);
+    theory_of(p, theory);
     if (rest == 0)
         lab_conclude(run,
                      "Every key is wanted: one query attends to all %.0f %s, and nothing "
                      "leaks at any scale.",
                      p->at[TARGETS], how);
     else
-        lab_conclude(
-            run,
-            "One query attends to %.0f keys %s, exactly so far as nothing leaks to "
-            "the %.0f others: at beta = %.4g the leak is %.3g, and a leak of at "
-            "most %g takes a beta of %.4g where scores are %.4g <q, k>.",
-            p->at[TARGETS], how, rest, p->at[BETA], theory[LEAK], p->at[EPS],
-            theory[BETA_NEEDED], tau_of(p));
+        lab_conclude(run,
+                     "One query attends to %.0f keys %s, exactly so far as nothing leaks "
+                     "to the %.0f others: at beta = %.4g the leak is %.3g, and a leak of "
+                     "at most %g takes a beta of %.4g where scores are %.4g <q, k>.",
+                     p->at[TARGETS], how, rest, p->at[BETA], theory[LEAK], p->at[EPS],
+                     theory[BETA_NEEDED], tau_of(p));
 }
 
 static int perform(struct lab_run *run)
 {
-    struct lab_sample sample = {.histogram = NULL};
     struct wanted wanted;
     struct lab_setting p;
 
-    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
+    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, NULL))
         return -1;
     conclude(run, &p);
     return 0;

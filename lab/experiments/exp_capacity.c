@@ -50,7 +50,7 @@ static int64_t keys_of(const struct lab_setting *p) { return (int64_t)p->at[N]; 
 static int64_t columns_of(const struct lab_setting *p) { return (int64_t)p->at[D]; }
 static int64_t targets_of(const struct lab_setting *p) { return (int64_t)p->at[TARGETS]; }
 
-/* How many of the n - m other keys have a weight above the least of the targets'. */
+/* Number of other keys with a weight above the least of the targets'. */
 static int64_t beaten_by(const double *weights, const struct lab_setting *p)
 {
     double least = weights[0];
@@ -63,7 +63,7 @@ static int64_t beaten_by(const double *weights, const struct lab_setting *p)
     return count;
 }
 
-/* The m first keys and the query of their sum; the others are there already. */
+/* Sets the first m keys and the query, their sum; the other keys are already set. */
 static void axes(const struct lab_setting *p, double *key, double *query)
 {
     const int64_t d = columns_of(p);
@@ -90,7 +90,7 @@ static int random_queries(const struct lab_setting *p, const double *key, double
     return attend_theory_query_for_scores(key, m, d, ones, query + d);
 }
 
-static int64_t room_of(const struct lab_setting *p)
+static int64_t scratch_of(const struct lab_setting *p)
 {
     const int64_t queries = targets_of(p) + 2;
 
@@ -98,7 +98,7 @@ static int64_t room_of(const struct lab_setting *p)
            queries * (keys_of(p) + 1);
 }
 
-/* Scores of the targets from what the engine gives: ln p + lse, in units of beta. */
+/* Scores of the targets from the engine's results: ln p + lse, in units of beta. */
 static void member_scores(const struct lab_setting *p, const double *weights,
                           const double *lse, double *values)
 {
@@ -123,13 +123,8 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     double *const key = worker->scratch, *const spare = key + n * d;
     double *const query = spare + m * d, *const weights = query + (m + 2) * d;
     double *const lse = weights + (m + 2) * n;
-    struct lab_problem problem = {.nk = n,
-                                  .d = d,
-                                  .q = query,
-                                  .k = key,
-                                  .scale = p->at[BETA],
-                                  .lse = lse,
-                                  .weights = weights};
+    struct lab_problem problem =
+        LAB_PROBLEM(n, d, query, key, p->at[BETA], .lse = lse, .weights = weights);
 
     lab_normals(draws->seed, draws->stream, trial * (uint64_t)(n * d), key, n * d);
     for (int64_t i = 0; i < n; i++)
@@ -166,13 +161,11 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
     const double d = p->at[D], m = p->at[TARGETS];
     const double beaten = attend_theory_collision_probability(d, m);
 
-    (void)scene;
     theory[P_SUCCESS] = exp((p->at[N] - m) * log1p(-beaten));
     theory[P_BEATEN] = beaten;
     theory[COLLISION_SIZE] = attend_theory_collision_size(d, m);
@@ -217,9 +210,9 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
         found[MEMBER_SPREAD_PINV] = lab_zero(moments[PINV_SPREAD].mean, 1e-9);
 }
 
-static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
-                                       .values = VALUES,   .trial = trial_of,
-                                       .scratch = room_of, .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows),        .theory = theory_of,
+                                       .values = VALUES,      .trial = trial_of,
+                                       .scratch = scratch_of, .finish = finish};
 /* ---- sweeps and figures ------------------------------------------------ */
 
 static const double sizes[] = {16, 32, 64, 128, 256, 512, 1024};
@@ -233,9 +226,8 @@ static int sweep_random(struct lab_run *run)
     static const int value[3] = {NAIVE, PINV, HEADS};
     struct lab_setting p = lab_own(run);
     const double m = p.at[TARGETS], d = p.at[D];
-    char queries[200] =
-        "Of two unit targets the sum scores both alike, as pinv does: the "
-        "two queries are the same but for their length.";
+    char queries[200] = "Of two unit targets the sum scores both alike, as pinv does: "
+                        "the two queries are the same but for their length.";
     struct lab_series *series[3];
     struct lab_sample sample = {.histogram = NULL};
 
@@ -271,8 +263,8 @@ static int sweep(struct lab_run *run)
     struct lab_figure *const figure = lab_plot(
         run, "orthonormal-targets", "Capacity: orthonormal targets among random keys",
         "n (keys)", "probability of success", LAB_LOG_X,
-        "d = %.0f, q = β times the sum of m targets: no other key may beat "
-        "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        "d = %.0f, q = β times the sum of m targets: no other key may beat them. Lines "
+        "are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
         p.at[D]);
 
     for (int x = 0; x < 3 && 2 * targets[x] <= p.at[D]; x++) {
@@ -299,7 +291,6 @@ static int sweep(struct lab_run *run)
 static int perform(struct lab_run *run)
 {
     const struct lab_setting p = lab_own(run);
-    struct lab_sample sample = {.histogram = NULL};
 
     if (p.at[TARGETS] > p.at[N])
         return lab_misuse(&run->session, "--m %.0f: at most n = %.0f keys can be targets",
@@ -307,7 +298,7 @@ static int perform(struct lab_run *run)
     if (p.at[D] < 2 * p.at[TARGETS])
         return lab_misuse(&run->session, "--d %.0f: at least 2 m = %.0f is allowed",
                           p.at[D], 2 * p.at[TARGETS]);
-    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample);
+    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, NULL);
 }
 
 const struct lab_experiment lab_experiment_capacity = {

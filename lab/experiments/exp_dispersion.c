@@ -31,43 +31,30 @@ static int attend(struct lab_run *run, const struct lab_setting *p, const double
                   struct lab_row_stats *stats)
 {
     const double one = 1;
-    const struct lab_problem problem = {.nk = (int64_t)p->at[N],
-                                        .d = 1,
-                                        .q = &one,
-                                        .k = logits,
-                                        .scale = tau_of(p),
-                                        .stats = stats};
+    const struct lab_problem problem =
+        LAB_PROBLEM((int64_t)p->at[N], 1, &one, logits, tau_of(p), .stats = stats);
 
     return lab_measure(&run->session, run->ctx, &problem);
 }
 
 /* One spike attains the entropy floor of its centred norm. */
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
     const double n = p->at[N], D = tau_of(p) * p->at[RANGE];
     const double most = attend_theory_dispersion_bound(n, D), rest = 1 - most;
 
-    (void)scene;
     theory[MAX_P] = most;
     theory[ENTROPY] = attend_theory_entropy_floor(n, D * sqrt((n - 1) / n));
     theory[N_EFF] = 1 / (most * most + rest * rest / (n - 1));
 }
 
-static struct lab_found found_of(const struct lab_setting *p, enum lab_kind kind,
-                                 double theory, double measured)
-{
-    return (struct lab_found){.theory = theory,
-                              .measured = measured,
-                              .kind = kind,
-                              .allowed = 1e-14 * log(p->at[N])};
-}
+static double rounding_of(const struct lab_setting *p) { return 1e-14 * log(p->at[N]); }
 
 /* The sharpest row of that range: one key at D, the others at 0. */
 static int measure_spike(struct lab_run *run, const struct lab_setting *p,
                          struct lab_found *found)
 {
-    double *const logits = lab_room(run, (int64_t)p->at[N]);
+    double *const logits = lab_scratch(run, (int64_t)p->at[N]);
     struct lab_row_stats stats;
 
     if (!logits)
@@ -75,9 +62,10 @@ static int measure_spike(struct lab_run *run, const struct lab_setting *p,
     logits[0] = p->at[RANGE];
     if (attend(run, p, logits, &stats))
         return -1;
-    found[MAX_P] = found_of(p, LAB_BOUND, found[MAX_P].theory, stats.top_weight);
-    found[ENTROPY] = found_of(p, LAB_EXACT, found[ENTROPY].theory, stats.entropy);
-    found[N_EFF] = found_of(p, LAB_EXACT, found[N_EFF].theory, stats.n_eff);
+    const double rounding = rounding_of(p);
+    found[MAX_P] = lab_below(found[MAX_P].theory, stats.top_weight, rounding);
+    found[ENTROPY] = lab_about(found[ENTROPY].theory, stats.entropy, rounding);
+    found[N_EFF] = lab_about(found[N_EFF].theory, stats.n_eff, rounding);
     return 0;
 }
 
@@ -88,11 +76,12 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
 static int measure_random(struct lab_run *run, const struct lab_setting *p,
                           double *largest)
 {
-    const double warm_seconds = 0.03; /* of trials but the first, to tell the time by */
+    const double warm_seconds =
+        0.03; /* of trials but the first, for the estimate of time */
     const int64_t n = (int64_t)p->at[N];
-    double *const logits = lab_room(run, n);
+    double *const logits = lab_scratch(run, n);
     double warm_at = 0;
-    int is_told = 0;
+    int is_estimated = 0;
     struct lab_row_stats stats;
 
     *largest = 0;
@@ -110,12 +99,12 @@ static int measure_random(struct lab_run *run, const struct lab_setting *p,
         lab_report_progress(&run->session, t + 1, run->trials);
         if (t == 0) {
             warm_at = lab_now();
-        } else if (!is_told && lab_now() - warm_at > warm_seconds) {
-            is_told = 1;
+        } else if (!is_estimated && lab_now() - warm_at > warm_seconds) {
+            is_estimated = 1;
             lab_expect(&run->session,
                        (lab_now() - warm_at) * (double)run->trials / (double)t);
         }
-        if (run->session.estimate && is_told)
+        if (run->session.estimate && is_estimated)
             break;
     }
     return logits ? 0 : -1;
@@ -138,8 +127,8 @@ static const struct {
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_sweep over_n = {
-        .flag = N, .line = {1, 6, 80, LAB_BY_POWERS, 1, 0}, LAB_STEPS_OF(sizes)};
+    const struct lab_sweep over_n =
+        LAB_SWEEP(N, sizes, .line = {1, 6, 80, LAB_BY_POWERS, 1, 0});
     struct lab_setting p = lab_own(run);
     const double D = p.at[RANGE], n0 = p.at[N0], power = D / log(n0);
     struct lab_figure *figure[ROWS];
@@ -174,7 +163,7 @@ static int perform(struct lab_run *run)
     if (lab_rows_at(run, &model, &p, 0, 0, &sample) || measure_random(run, &p, &largest))
         return -1;
     lab_emit(run, "max_p_random", &p,
-             found_of(&p, LAB_BOUND, sample.found[MAX_P].theory, largest));
+             lab_below(sample.found[MAX_P].theory, largest, rounding_of(&p)));
     return 0;
 }
 

@@ -99,7 +99,7 @@ static int open_setup(struct lab_run *run, struct setup *setup)
     const int64_t d = setup->d, m = setup->m, p = setup->p, n = setup->n;
     const int64_t rows = n > m + p ? n : m + p;
 
-    setup->a = lab_room(run, d * (2 * m + p + rows + d + 2) + (n + 1) * n);
+    setup->a = lab_scratch(run, d * (2 * m + p + rows + d + 2) + (n + 1) * n);
     if (!setup->a)
         return -1;
     setup->b = setup->a + d * m;
@@ -114,7 +114,7 @@ static int open_setup(struct lab_run *run, struct setup *setup)
     return 0;
 }
 
-/* A^T has m rows, not d: what it gives stands in the first m of d entries. */
+/* A^T has m rows, not d: its result is in the first m of d entries. */
 static void fill_transpose(struct setup *setup)
 {
     const int64_t d = setup->d, m = setup->m;
@@ -167,14 +167,8 @@ static int average(struct lab_run *run, struct setup *setup)
     const double wanted = attend_theory_average_weight((double)n, 2, setup->beta);
     const double leak = attend_theory_average_leak((double)n, 2, setup->beta);
     double *const key = setup->key, *const query = key + n * n;
-    const struct lab_problem problem = {.nk = n,
-                                        .d = n,
-                                        .dv = d,
-                                        .q = query,
-                                        .k = key,
-                                        .v = setup->value,
-                                        .scale = 1,
-                                        .out = setup->found};
+    const struct lab_problem problem =
+        LAB_PROBLEM(n, n, query, key, 1, .dv = d, .v = setup->value, .out = setup->found);
 
     for (int64_t c = 0; c < d; c++) {
         setup->ideal[c] = 0;
@@ -214,12 +208,6 @@ static struct setup setup_of(const struct lab_setting *p)
 /* A difference of vectors of norm 1, through a matrix that may lengthen it. */
 static const double rounding = 1e-12;
 
-static struct lab_found found_near(double theory, double measured)
-{
-    return (struct lab_found){
-        .theory = theory, .measured = measured, .allowed = rounding};
-}
-
 /*
  * Two keys, so that c is exactly the average and only the geometry is left: A A^T keeps
  * the part of v_b that lies along A, the oblique projector none.
@@ -250,7 +238,7 @@ static int sweep_angle(struct lab_run *run, enum method method, const char *labe
     return 0;
 }
 
-/* Takes from every unwanted value its part in A. */
+/* Removes from every unwanted value its part in A. */
 static void clear_others(struct setup *setup)
 {
     const int64_t d = setup->d, m = setup->m;
@@ -267,7 +255,7 @@ static void clear_others(struct setup *setup)
     }
 }
 
-/* With nothing of the other values in A, what is left is the leak. */
+/* Without the other values' parts in A, the remaining error is the leak. */
 static int sweep_beta(struct lab_run *run)
 {
     struct lab_setting p = lab_own(run);
@@ -292,7 +280,7 @@ static int sweep_beta(struct lab_run *run)
         if (average(run, &setup) || measure(run, &setup, PROJECTOR, &ideal, &error))
             return -1;
         lab_emit(run, "error_leak", &p,
-                 found_near(attend_theory_extract_error(n, setup.beta), error));
+                 lab_about(attend_theory_extract_error(n, setup.beta), error, rounding));
         lab_series_point(curve.measured, setup.beta, error, 0);
     }
     return 0;
@@ -324,7 +312,7 @@ static int perform(struct lab_run *run)
         double theory = 0, measured = 0;
         if (measure(run, &setup, (enum method)method, &theory, &measured))
             return -1;
-        lab_emit(run, quantities[method], &p, found_near(theory, measured));
+        lab_emit(run, quantities[method], &p, lab_about(theory, measured, rounding));
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two heads (T13 - T16) and the queries people give them, on keys of noisy length. */
-#include "lab/experiments/experiment_parts.h"
+/* Two heads (T13 - T16), with queries of published answers; keys of noisy length. */
+#include "lab/experiments/output_cloud.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ enum { N, D, SCALE, SIGMA2, ALPHA, TAU, QUERIES, NOISY }; /* flags */
 enum {
     W1,
     LOSES,
-    SPREAD1, /* |c1 - m1|^2, m1 a fixed point near its mean */
+    SPREAD1, /* |c1 - m1|^2, m1 a fixed point near the mean of c1 */
     SPREAD2,
     PRODUCT, /* <c1 - m1, c2 - m2> */
     FROM1,   /* c1 - m1 by coordinates: a, b, all others together */
@@ -85,16 +85,10 @@ static const struct lab_observable rows[2 * ROWS] = {
 static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const double scale = p->at[SCALE];
-    struct lab_scene scene = {.n = (int64_t)p->at[N],
-                              .d = (int64_t)p->at[D],
-                              .wanted = 2,
-                              .heads = LAB_QUERIES + 1,
-                              .sigma2 = p->at[SIGMA2],
-                              .alpha = p->at[ALPHA],
-                              .tau = p->at[TAU],
-                              .noisy = LAB_NOISY_A + (enum lab_noisy)p->at[NOISY],
-                              .query = {[LAB_QUERIES] = {scale, scale}},
-                              .averaged = LAB_QUERIES};
+    struct lab_scene scene = LAB_SCENE(
+        p->at[N], LAB_QUERIES + 1, p->at[SIGMA2], p->at[ALPHA], p->at[TAU],
+        .d = (int64_t)p->at[D], .noisy = LAB_NOISY_A + (enum lab_noisy)p->at[NOISY],
+        .query = {[LAB_QUERIES] = {scale, scale}}, .averaged = LAB_QUERIES);
     const attend_theory_query query[LAB_QUERIES] = {lab_query_at(p->with, 0, scale),
                                                     lab_query_at(p->with, 1, scale)};
 
@@ -104,19 +98,19 @@ static struct lab_scene scene_of(const struct lab_setting *p)
 
 /* ---- theory -------------------------------------------------------------- */
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
-    (void)p;
+    const struct lab_scene scene = scene_of(p);
+    const attend_theory_query query[LAB_QUERIES] = {lab_scene_query(&scene, 0),
+                                                    lab_scene_query(&scene, 1)};
+
     for (int positive = 0; positive < 2; positive++, theory += ROWS) {
-        const attend_theory_scene law = lab_scene_law(scene, positive);
-        const attend_theory_query query[LAB_QUERIES] = {lab_scene_query(scene, 0),
-                                                        lab_scene_query(scene, 1)};
+        const attend_theory_scene law = lab_scene_law(&scene, positive);
         const attend_theory_output first = attend_theory_head(&law, query[0]);
         const attend_theory_output second = attend_theory_head(&law, query[1]);
         const attend_theory_output one =
-            attend_theory_head(&law, lab_scene_query(scene, LAB_QUERIES));
-        const attend_theory_output two = lab_scene_theory(scene, positive);
+            attend_theory_head(&law, lab_scene_query(&scene, LAB_QUERIES));
+        const attend_theory_output two = lab_scene_theory(&scene, positive);
         const double mean = first.mean[ATTEND_THEORY_A];
         theory[MEAN_W1] = mean;
         theory[VAR_W1] = first.variance[ATTEND_THEORY_A];
@@ -226,7 +220,7 @@ static double size_of(const double *m, const double *other, double n)
         (other[0] * other[0] + other[1] * other[1] + (n - 2) * other[2] * other[2]));
 }
 
-/* The variances and the covariance of the outputs, from what was measured around m. */
+/* Variances and covariance of the outputs, from the moments about m. */
 static void set_spreads(const struct lab_moments *moments, double n,
                         const double m[LAB_QUERIES][3], struct lab_found *found)
 {
@@ -248,7 +242,7 @@ static void set_spreads(const struct lab_moments *moments, double n,
         if (squares.m2 <= 0 && fabs(squares.mean) <= 1e-15 * size[x])
             squares.mean = 0;
         struct lab_estimate spread = lab_estimate_square(&squares, x < 2 ? 0 : -2, 2);
-        /* What rounding scatters is not chance. */
+        /* Scatter of the size of rounding is not chance. */
         if (!spread.rare && !(spread.se > 1e-15 * size[x]))
             spread =
                 (struct lab_estimate){.value = spread.value, .allowed = spread.allowed};
@@ -292,7 +286,7 @@ static void observe_difference(void *arg, const struct lab_outcome *o, double *v
                 lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
 }
 
-/* Of mse_one - mse_two at this scale: mean and standard error. */
+/* mse_one - mse_two at this scale, with its standard error. */
 static int difference(struct lab_run *run, struct lab_setting p, double scale,
                       int64_t trials, double *mean, double *se)
 {
@@ -355,7 +349,7 @@ static int find_crossover(struct lab_run *run, const struct lab_setting *p,
     return 0;
 }
 
-/* Whether two heads do what the known crossover is about. */
+/* Nonzero if the formula of the crossover applies. */
 static int has_crossover(const struct lab_run *run, const struct lab_setting *p)
 {
     return !strcmp(lab_text(run, "queries"), "means") && p->at[ALPHA] == 0 &&
@@ -376,7 +370,9 @@ static int emit_crossover(struct lab_run *run, const struct lab_setting *p,
         return 0;
     if (find_crossover(run, p, trials, &measured, &se))
         return -1;
-    lab_emit_exact(run, "crossover_C", crossover_of(p), measured, se);
+    lab_emit_own(
+        run, "crossover_C",
+        lab_exact(crossover_of(p), (struct lab_estimate){.value = measured, .se = se}));
     return 0;
 }
 
@@ -405,11 +401,10 @@ static void draw_histogram(struct lab_run *run, const struct lab_setting *p,
         lab_text(run, "queries"), p->at[SCALE], p->at[N], sample->found[MEAN_W1].measured,
         100 * sample->found[HEAD1_LOSES].measured);
     const struct head head = {lab_scene_law(&scene, 0), lab_scene_query(&scene, 0)};
-    /* Where no law of w1 is known there is nothing to draw. */
+    /* The law of w1 is drawn where there is a formula for it. */
     const int has_law = p->at[SIGMA2] > 0 && !isnan(weight_cdf(&head, 0.5));
 
-    lab_plot_histogram(figure, sample->histogram, has_law ? "theory" : NULL, weight_cdf,
-                       &head);
+    lab_plot_histogram(figure, sample->histogram, has_law ? "" : NULL, weight_cdf, &head);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
@@ -424,7 +419,7 @@ static const struct {
     {"error", "Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
 };
 
-/* What is known of C mu_a and C mu_b without isotropic noise, in numbers of this run. */
+/* Captions: the formulas for C mu_a and C mu_b without isotropic noise, at this run. */
 static void describe(struct lab_run *run, const struct lab_setting *p,
                      struct lab_figure *const figures[FIGURES])
 {
@@ -439,19 +434,18 @@ static void describe(struct lab_run *run, const struct lab_setting *p,
                             lab_text(run, "noisy"), p->at[ALPHA]);
     if (!has_crossover(run, p))
         return;
-    lab_figure_describe(
-        figures[0], LAB_LOG_X,
-        "A head must beat n - 1 rivals by itself: it loses when the length "
-        "of k_a is below ln(n-1)/(tau C), here %.3g/C.",
-        log(p->at[N] - 1) / p->at[TAU]);
+    lab_figure_describe(figures[0], LAB_LOG_X,
+                        "A head must beat n - 1 rivals by itself: it loses when the "
+                        "length of k_a is below ln(n-1)/(tau C), here %.3g/C.",
+                        log(p->at[N] - 1) / p->at[TAU]);
     lab_figure_describe(figures[1], LAB_LOG_X,
                         "It does not end at 0: k_a points away in %.3g%% of the samples, "
                         "and the variance tends to %.3g.",
                         100 * flips, end);
-    lab_figure_describe(figures[2], LAB_LOG_X,
-                        "As C grows two heads tend to %.3g, one head to 1/4: %.3g times "
-                        "more.",
-                        end / 4, 1 / end);
+    lab_figure_describe(
+        figures[2], LAB_LOG_X,
+        "As C grows two heads tend to %.3g, one head to 1/4: %.3g times more.", end / 4,
+        1 / end);
     if (crossover == 0)
         lab_figure_describe(figures[3], LAB_LOG_X, "Two heads are nearer at every C.");
     else if (isfinite(crossover))
@@ -461,7 +455,7 @@ static void describe(struct lab_run *run, const struct lab_setting *p,
                             crossover);
 }
 
-/* Which row is drawn in which figure, under which name. */
+/* The rows drawn, each with its figure and its name there. */
 static const struct {
     int row, figure;
     const char *name;
@@ -478,13 +472,9 @@ static const struct {
 static int sweep(struct lab_run *run, const struct lab_setting *p, int64_t trials,
                  const struct lab_sample *own)
 {
-    const struct lab_sweep over_C = {.flag = SCALE,
-                                     .line = {0.5, 50, 80, LAB_BY_FACTORS, 0, 0},
-                                     LAB_STEPS_OF(scales),
-                                     .stream = 2,
-                                     .trials = trials,
-                                     .only_drawn = 1,
-                                     .own = own};
+    const struct lab_sweep over_C =
+        LAB_SWEEP(SCALE, scales, .line = {0.5, 50, 80, LAB_BY_FACTORS, 0, 0}, .stream = 2,
+                  .trials = trials, .only_drawn = 1, .own = own);
     struct lab_figure *figures[FIGURES];
     struct lab_plotted drawn[CURVES];
 
@@ -495,18 +485,17 @@ static int sweep(struct lab_run *run, const struct lab_setting *p, int64_t trial
         describe(run, p, figures);
     for (int c = 0; c < CURVES; c++) {
         drawn[c].row = curves[c].row;
-        drawn[c].curve.theory = lab_series_add(figures[curves[c].figure], LAB_LINE,
-                                               "theory, %s", curves[c].name);
+        drawn[c].curve.theory = lab_theory_add(figures[curves[c].figure], curves[c].name);
     }
     for (int c = 0; c < CURVES; c++)
-        drawn[c].curve.measured = lab_series_add(figures[curves[c].figure], LAB_POINTS,
-                                                 "measured, %s", curves[c].name);
+        drawn[c].curve.measured =
+            lab_measured_add(figures[curves[c].figure], curves[c].name);
     return lab_sweep(run, &model, &over_C, *p, drawn, CURVES);
 }
 
 /* ---- the run ------------------------------------------------------------- */
 
-/* Which was nearer to the average, and whether the sample can tell. */
+/* Which was nearer to the average, where the difference exceeds 4 se. */
 static void conclude(struct lab_run *run, const struct lab_setting *p,
                      const struct lab_found *found)
 {
@@ -516,9 +505,8 @@ static void conclude(struct lab_run *run, const struct lab_setting *p,
     lab_conclude(
         run,
         "Queries %s, n = %g, C = %g: %s.  Mean squared distance from the average %.3g "
-        "with "
-        "two heads, %.3g with one; variance of the coefficient of v_a %.3g and %.3g.  "
-        "Head 1 loses v_a (w1 < 1/2) in %.3g%% of the samples.",
+        "with two heads, %.3g with one; variance of the coefficient of v_a %.3g and "
+        "%.3g.  Head 1 loses v_a (w1 < 1/2) in %.3g%% of the samples.",
         lab_text(run, "queries"), p->at[N], p->at[SCALE],
         !is_clear ? "two heads and one are equally near, as far as this shows"
         : two.measured < one.measured

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "attend/theory.h"
-#include "lab/setups/pair.h"
+#include "lab/measure/frames.h"
 #include "theory/quadrature.h"
 
 static const struct lab_flag flags[] = {
@@ -50,27 +50,6 @@ static const struct lab_observable rows_part_i[] = {
 /* |v_a - v_b| of orthonormal values. */
 static const double value_distance = 1.41421356237309504880;
 
-/* P(x < `below`), x normal; a sure x is a step. */
-static double chance_below(double below, double mean, double sd)
-{
-    return sd > 0 ? attend_theory_normal_cdf((below - mean) / sd) : below > mean;
-}
-
-/*
- * alpha = 0: p_a > 0.9 when its score leads ln(e^C + n - 2) by ln 9, p_b > 0.9 when
- * e^(score of a) < e^C / 9 - (n - 2), which may be negative.
- */
-static double copy_chance(const struct lab_setting *p)
-{
-    const double scale = p->at[C] * p->at[TAU], sd = fabs(scale) * sqrt(p->at[SIGMA2]);
-    const double others = (p->at[N] - 2) * exp(-scale);
-    const double least = scale + log1p(others) + log(9);
-    const double room = 1.0 / 9 - others;
-
-    return 1 - chance_below(least, scale, sd) +
-           (room > 0 ? chance_below(scale + log(room), scale, sd) : 0);
-}
-
 /* The law of p_a; sd NaN where it is not logit-normal. */
 static attend_theory_law law_of(const struct lab_setting *p)
 {
@@ -83,10 +62,32 @@ static attend_theory_law law_of(const struct lab_setting *p)
     return (attend_theory_law){NAN, NAN, -INFINITY};
 }
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+/*
+ * alpha = 0: p_a > 0.9 when its score leads ln(e^C + n - 2) by ln 9, p_b > 0.9 when
+ * e^(score of a) < e^C / 9 - (n - 2), which may be negative.
+ */
+static double copy_chance(const struct lab_setting *p)
 {
-    const attend_theory_output head = lab_scene_theory(scene, 0);
+    const double scale = p->at[C] * p->at[TAU], sd = fabs(scale) * sqrt(p->at[SIGMA2]);
+    const double others = (p->at[N] - 2) * exp(-scale);
+    const double least = scale + log1p(others) + log(9);
+    const double margin = 1.0 / 9 - others;
+
+    return 1 - lab_normal_below(least, scale, sd) +
+           (margin > 0 ? lab_normal_below(scale + log(margin), scale, sd) : 0);
+}
+
+static struct lab_scene scene_of(const struct lab_setting *p)
+{
+    return LAB_SCENE(p->at[N], 1, p->at[SIGMA2], p->at[ALPHA], p->at[TAU],
+                     .d = (int64_t)p->at[D], .noisy = LAB_NOISY_A,
+                     .query = {{p->at[C], p->at[C]}}, .plain = 1);
+}
+
+static void theory_of(const struct lab_setting *p, double *theory)
+{
+    const struct lab_scene scene = scene_of(p);
+    const attend_theory_output head = lab_scene_theory(&scene, 0);
     const attend_theory_law law = law_of(p);
     double modes[2];
 
@@ -139,30 +140,16 @@ static double mean_error(const struct lab_setting *p, double mean_abs)
 
 /* ---- measurement ----------------------------------------------------------- */
 
-static struct lab_scene scene_of(const struct lab_setting *p)
-{
-    return (struct lab_scene){.n = (int64_t)p->at[N],
-                              .d = (int64_t)p->at[D],
-                              .wanted = 2,
-                              .heads = 1,
-                              .sigma2 = p->at[SIGMA2],
-                              .alpha = p->at[ALPHA],
-                              .tau = p->at[TAU],
-                              .noisy = LAB_NOISY_A,
-                              .query = {{p->at[C], p->at[C]}},
-                              .plain = 1};
-}
-
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
     const struct lab_setting *const p = arg;
     const double w = outcome->weight[0][0], b = outcome->weight[0][1];
     const double n = p->at[N], others = outcome->others[0];
     const double not_w = b + others; /* 1 - w, also where w rounds to 1 */
-    /* Without isotropic noise the others share what leaks equally. */
+    /* Without isotropic noise the others have equal parts of the leak. */
     const double squares = n > 2 ? others * others / (n - 2) : 0;
     const int is_known = p->at[ALPHA] == 0 || n == 2;
-    /* Of v_b in u, the other end of the segment that c lies on. */
+    /* The coefficient of v_b in u, the other end of the segment that c lies on. */
     const double share_b = 1 / (1 + (n - 2) * exp(-p->at[C] * p->at[TAU]));
 
     values[WEIGHT] = w;
@@ -234,14 +221,13 @@ static void draw_histogram(struct lab_run *run, const attend_theory_law *law,
     struct lab_figure *const figure = lab_plot(
         run, "weight-density", "The weight of v_a over samples", "w = p_a", "density", 0,
         "%s: one of v_a and v_b holds more than 90%% in %.1f%% of the samples, and w "
-        "lies "
-        "between 0.1 and 0.9 in %.1f%%.%s",
+        "lies between 0.1 and 0.9 in %.1f%%.%s",
         copies > 0.5 ? "A sampler, not an average" : "Rarely one value alone",
         100 * copies, 100 * (1 - moments[OUTSIDE].mean),
         law->sd > 0 ? "  Theory is the logit-normal law, averaged over each bin." : "");
 
-    lab_plot_histogram(figure, histogram, law->sd > 0 ? "theory, logit-normal" : NULL,
-                       weight_cdf, law);
+    lab_plot_histogram(figure, histogram, law->sd > 0 ? "logit-normal" : NULL, weight_cdf,
+                       law);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
@@ -262,16 +248,16 @@ static const struct {
      NULL},
 };
 
-/* What the plot shows at these parameters. */
+/* The caption, by the parameters of the run. */
 static void describe(struct lab_run *run, struct lab_figure *figure, int row)
 {
     struct lab_setting p = lab_own(run);
-    const double wins = lab_pair_wins(p.at[N], p.at[ALPHA], p.at[SIGMA2]);
+    const double wins = attend_theory_window_limit(p.at[N], p.at[ALPHA], p.at[SIGMA2])
+                            .mean[ATTEND_THEORY_A];
     double theory[MEAN_ERROR + 1];
 
     p.at[C] = scales[0];
-    const struct lab_scene scene = scene_of(&p);
-    theory_of(&p, &scene, theory);
+    theory_of(&p, theory);
     const double mean_abs = theory[MEAN_ABS_DEV];
     if (row == VAR_W && p.at[ALPHA] + p.at[SIGMA2] > 0)
         lab_figure_describe(figure, LAB_LOG_X,
@@ -286,9 +272,8 @@ static void describe(struct lab_run *run, struct lab_figure *figure, int row)
     else if (row == MEAN_ABS_DEV)
         lab_figure_describe(
             figure, LAB_LOG_X,
-            "Where nothing leaks the mean error of c is |v_a - v_b| times "
-            "this.  A leak adds to it: at C = %g the error is %.3g, and "
-            "the product %.3g.",
+            "Where nothing leaks the mean error of c is |v_a - v_b| times this.  A leak "
+            "adds to it: at C = %g the error is %.3g, and the product %.3g.",
             p.at[C], mean_error(&p, mean_abs), value_distance * mean_abs);
     else
         lab_figure_describe(figure, LAB_LOG_X,
@@ -298,13 +283,9 @@ static void describe(struct lab_run *run, struct lab_figure *figure, int row)
 
 static int sweep(struct lab_run *run, const struct lab_sample *sample)
 {
-    const struct lab_sweep over_C = {.flag = C,
-                                     .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0},
-                                     LAB_STEPS_OF(scales),
-                                     .stream = 2,
-                                     .trials =
-                                         run->trials > 16000 ? run->trials / 16 : 1000,
-                                     .own = sample};
+    const struct lab_sweep over_C =
+        LAB_SWEEP(C, scales, .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0}, .stream = 2,
+                  .trials = run->trials > 16000 ? run->trials / 16 : 1000, .own = sample);
     const struct lab_setting own = lab_own(run);
     struct lab_plotted drawn[FIGURES];
 
@@ -313,7 +294,7 @@ static int sweep(struct lab_run *run, const struct lab_sample *sample)
             lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
                      plots[f].y_label, LAB_LOG_X, "%s", "");
         drawn[f].row = plots[f].row;
-        drawn[f].curve.theory = lab_series_add(figure, LAB_LINE, "theory");
+        drawn[f].curve.theory = lab_theory_add(figure, "");
         struct lab_series *const form =
             plots[f].form ? lab_series_add(figure, LAB_LINE, "%s", plots[f].form_label)
                           : NULL;
@@ -322,7 +303,7 @@ static int sweep(struct lab_run *run, const struct lab_sample *sample)
             const double noise = sqrt(4 * own.at[ALPHA] + own.at[SIGMA2]);
             lab_series_point(form, at, plots[f].form(at * own.at[TAU] * noise), 0);
         }
-        drawn[f].curve.measured = lab_series_add(figure, LAB_POINTS, "measured");
+        drawn[f].curve.measured = lab_measured_add(figure, "");
         if (figure)
             describe(run, figure, plots[f].row);
     }
@@ -334,7 +315,7 @@ static int sweep(struct lab_run *run, const struct lab_sample *sample)
 static int perform(struct lab_run *run)
 {
     struct lab_histogram histogram = {.lo = 0, .hi = 1};
-    struct lab_sample sample = {.histogram = &histogram}, still = {.histogram = NULL};
+    struct lab_sample sample = {.histogram = &histogram};
     const struct lab_moments *const moments = sample.moments;
 
     if (lab_settle_d(run))
@@ -346,15 +327,15 @@ static int perform(struct lab_run *run)
     if (moments[OFF_SEGMENT].count > 0)
         lab_emit(run, "off_segment", &p, lab_zero(moments[OFF_SEGMENT].mean, 1e-14));
     p.at[SIGMA2] = 0;
-    if (lab_rows_at(run, &part_i, &p, 1, run->trials, &still))
+    if (lab_rows_at(run, &part_i, &p, 1, run->trials, NULL))
         return -1;
-    lab_conclude(
-        run,
-        "n = %g, C = %g: one of v_a and v_b holds more than 90%% of the weight in "
-        "%.1f%% of the samples, and the mean weight of all other keys is %.3g.  "
-        "Var w = %.3g, that of a fair coin 0.25%s.",
-        p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LEAK].mean,
-        lab_moments_variance(&moments[WEIGHT]), law.sd > 0 ? "; w is logit-normal" : "");
+    lab_conclude(run,
+                 "n = %g, C = %g: one of v_a and v_b holds more than 90%% of the weight "
+                 "in %.1f%% of the samples, and the mean weight of all other keys is "
+                 "%.3g.  Var w = %.3g, that of a fair coin 0.25%s.",
+                 p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LEAK].mean,
+                 lab_moments_variance(&moments[WEIGHT]),
+                 law.sd > 0 ? "; w is logit-normal" : "");
     draw_histogram(run, &law, moments, &histogram);
     return run->sweeps ? sweep(run, &sample) : 0;
 }

@@ -51,34 +51,23 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 
 static struct lab_scene scene_of(const struct lab_setting *p)
 {
-    const double scale = p->at[SCALE];
-    struct lab_scene scene = {.n = (int64_t)p->at[N],
-                              .wanted = 2,
-                              .heads = (int)p->at[HEADS],
-                              .sigma2 = p->at[SIGMA2],
-                              .alpha = p->at[ALPHA],
-                              .tau = 1,
-                              .noisy = LAB_NOISY_A,
-                              .query = {{scale, scale}}};
+    struct lab_scene scene = LAB_SCENE(p->at[N], (int)p->at[HEADS], p->at[SIGMA2],
+                                       p->at[ALPHA], 1, .noisy = LAB_NOISY_A);
 
-    if (scene.heads == 2) {
-        scene.query[0][1] = 0;
-        scene.query[1][1] = scale;
-    }
+    lab_scene_set_pair(&scene, p->at[SCALE]);
     return scene;
 }
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
-    const attend_theory_output all = lab_scene_theory(scene, 0);
-    const attend_theory_output positive = lab_scene_theory(scene, 1);
+    const struct lab_scene scene = scene_of(p);
 
-    (void)p;
-    theory[MSE] = all.mse;
-    theory[COEFF_VAR] = all.variance[ATTEND_THEORY_A];
-    theory[MSE_POSITIVE] = positive.mse;
-    theory[COEFF_VAR_POSITIVE] = positive.variance[ATTEND_THEORY_A];
+    for (int positive = 0; positive < 2; positive++) {
+        const attend_theory_output output = lab_scene_theory(&scene, positive);
+        theory[positive ? MSE_POSITIVE : MSE] = output.mse;
+        theory[positive ? COEFF_VAR_POSITIVE : COEFF_VAR] =
+            output.variance[ATTEND_THEORY_A];
+    }
 }
 
 #define MODEL(table)                                                                     \
@@ -89,7 +78,8 @@ static void theory_of(const struct lab_setting *p, const struct lab_scene *scene
 static const struct lab_model models[2] = {MODEL(rows[0]), MODEL(rows[1])};
 static const char *const head_names[2] = {"one head", "two heads"};
 
-/* Which comes closer at the run's parameters, and where both tend if that is known. */
+/* The closer of the two at the run's parameters, and their limits where there is a
+ * formula. */
 static void conclude(struct lab_run *run, const struct lab_found *one,
                      const struct lab_found *two)
 {
@@ -105,15 +95,16 @@ static void conclude(struct lab_run *run, const struct lab_found *one,
                  "  As C grows they tend to %.3g with one head and %.3g with two.",
                  attend_theory_one_head_limit(p.at[SIGMA2], 0).mse,
                  attend_theory_two_heads_limit(p.at[N], p.at[SIGMA2], 0).mse);
-    lab_conclude(run,
-                 "n = %g, C = %g, sigma2 = %g, alpha = %g: %s.  Mean squared distances "
-                 "from it: %.3g with one head, %.3g with two.%s",
-                 p.at[N], p.at[SCALE], p.at[SIGMA2], p.at[ALPHA],
-                 is_close  ? "one head and two are equally near to the average, as far "
-                             "as this shows"
-                 : gap > 0 ? "two heads come closer to the average than one"
-                           : "one head comes closer to the average than two",
-                 one->measured, two->measured, limits);
+    lab_conclude(
+        run,
+        "n = %g, C = %g, sigma2 = %g, alpha = %g: %s.  Mean squared distances from it: "
+        "%.3g with one head, %.3g with two.%s",
+        p.at[N], p.at[SCALE], p.at[SIGMA2], p.at[ALPHA],
+        is_close
+            ? "one head and two are equally near to the average, as far as this shows"
+        : gap > 0 ? "two heads come closer to the average than one"
+                  : "one head comes closer to the average than two",
+        one->measured, two->measured, limits);
 }
 
 /* ---- best scale and crossover, found on the engine ------------------------ */
@@ -122,7 +113,7 @@ static void conclude(struct lab_run *run, const struct lab_found *one,
 #define SCALE_LO 0.25
 #define SCALE_HI 100.0
 #define FACTOR 1.5
-/* What a search on numbers with errors of 1e-15 can tell. */
+/* Accuracy of a search on numbers with errors of 1e-15. */
 #define SEARCH_ERROR 1e-6
 
 /* Slope of the one-head mse in ln C, to fourth order. */
@@ -203,43 +194,38 @@ static int last_rise(struct lab_run *run, function_of_scale f, double n, double 
     return 0;
 }
 
-static void emit_found(struct lab_run *run, const char *quantity, double n, double theory,
-                       double measured, int is_scale)
+/* A scale that was searched. */
+static struct lab_found found_scale(double theory, double measured)
 {
-    struct lab_setting p = lab_own(run);
-
-    p.at[N] = n;
-    p.at[ALPHA] = 0;
-    lab_emit(run, quantity, &p,
-             (struct lab_found){.theory = theory,
-                                .measured = measured,
-                                .allowed =
-                                    is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
+    return lab_about(theory, measured, SEARCH_ERROR * fmax(1, fabs(theory)));
 }
 
 static int find_scales(struct lab_run *run, double n, double sigma2)
 {
     double best, least, crossover;
     const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
+    struct lab_setting p = lab_own(run);
     struct lab_pair_mse mse;
 
+    p.at[N] = n;
+    p.at[ALPHA] = 0;
     if (last_rise(run, slope, n, sigma2, &best) ||
         last_rise(run, difference, n, sigma2, &crossover))
         return -1;
     if (isfinite(best) && isfinite(best_theory)) {
         if (lab_pair_measure_mse(&run->session, run->ctx, n, best, sigma2, &mse))
             return -1;
-        emit_found(run, "best_C_one", n, best_theory, best, 1);
-        emit_found(run, "best_mse_one", n, least, mse.one, 0);
+        lab_emit(run, "best_C_one", &p, found_scale(best_theory, best));
+        lab_emit(run, "best_mse_one", &p, lab_sure(least, mse.one));
     }
-    emit_found(run, "crossover_C", n, attend_theory_crossover_scale(n, sigma2, 0),
-               crossover, 1);
+    lab_emit(run, "crossover_C", &p,
+             found_scale(attend_theory_crossover_scale(n, sigma2, 0), crossover));
     return 0;
 }
 
 /* ---- sweeps -------------------------------------------------------------- */
 
-/* So far into C -> inf that the limits of T14 are near. */
+/* A C at which the limits of T14 are near. */
 #define SCALE_LIMIT 1e4
 
 static int limits(struct lab_run *run)
@@ -270,19 +256,21 @@ static struct lab_figure *plot_curves(struct lab_run *run)
     const double n = p.at[N], sigma2 = p.at[SIGMA2];
     double least;
     const double best = attend_theory_best_scale_one(n, sigma2, 0, &least);
-    char says[240] = "";
+    char limits_text[240] = "";
 
     if (p.at[ALPHA] <= 0)
-        snprintf(says, sizeof says,
+        snprintf(limits_text, sizeof limits_text,
                  "  As C grows one head tends to %.3g and two heads to %.3g.",
                  attend_theory_one_head_limit(sigma2, 0).mse,
                  attend_theory_two_heads_limit(n, sigma2, 0).mse);
     if (p.at[ALPHA] <= 0 && isfinite(best))
-        snprintf(says + strlen(says), sizeof says - strlen(says),
+        snprintf(limits_text + strlen(limits_text),
+                 sizeof limits_text - strlen(limits_text),
                  "  One head is best at C = %.3g, with %.3g.", best, least);
     return lab_plot(run, "error", "Error of one head and of two", "C (query scale)",
                     "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
-                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, p.at[ALPHA], says);
+                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, p.at[ALPHA],
+                    limits_text);
 }
 
 static int curves(struct lab_run *run)
@@ -292,13 +280,10 @@ static int curves(struct lab_run *run)
     struct lab_setting p = lab_own(run);
 
     for (int h = 0; h < 2; h++) {
-        const struct lab_sweep over_C = {.flag = SCALE,
-                                         .line = {0.5, 100, 80, LAB_BY_FACTORS, 0, 0},
-                                         LAB_STEPS_OF(scales),
-                                         .stream = 21 + (uint64_t)h,
-                                         .stride = 2,
-                                         .trials = run->trials / 20 + 50,
-                                         .only_drawn = 1};
+        const struct lab_sweep over_C =
+            LAB_SWEEP(SCALE, scales, .line = {0.5, 100, 80, LAB_BY_FACTORS, 0, 0},
+                      .stream = 21 + (uint64_t)h, .stride = 2,
+                      .trials = run->trials / 20 + 50, .only_drawn = 1);
         const struct lab_plotted drawn = {MSE,
                                           lab_curve_add(figure, "%s", head_names[h])};
         p.at[HEADS] = h + 1;
@@ -321,9 +306,8 @@ static int map(struct lab_run *run, int by_n)
         by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)",
         LAB_LOG_X | LAB_LOG_Y,
         "Computed by the engine, %s = %g, alpha = 0. Negative: two heads are closer to "
-        "the "
-        "average, as they are above the line; just below it each head alone cannot beat "
-        "its n - 1 rivals yet.",
+        "the average, as they are above the line; just below it each head alone cannot "
+        "beat its n - 1 rivals yet.",
         by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_heat *const heat = lab_heat_set(figure, MAP_STEPS, MAP_SCALES,
                                                "log10 (mse two / mse one), cut at ±2");
@@ -331,7 +315,8 @@ static int map(struct lab_run *run, int by_n)
 
     if (!heat)
         return 0;
-    struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
+    struct lab_series *line = lab_series_about(
+        lab_series_add(figure, LAB_LINE, "crossover, theory"), "crossover");
     for (int x = 0; x < MAP_STEPS; x++) {
         const double n = by_n ? round(3 * pow(10, x / 1.8)) : lab_real(run, "n");
         const double sigma2 = by_n ? lab_real(run, "sigma2") : 0.005 * pow(10, x / 3.6);
@@ -346,7 +331,8 @@ static int map(struct lab_run *run, int by_n)
         lab_series_point(line, heat->x[x], attend_theory_crossover_scale(n, sigma2, 0),
                          0);
     }
-    line = lab_series_add(figure, LAB_POINTS, "crossover, measured");
+    line = lab_series_about(lab_series_add(figure, LAB_POINTS, "crossover, measured"),
+                            "crossover");
     for (int x = 0; x < MAP_STEPS; x += 3) {
         double crossover;
         if (last_rise(run, difference, by_n ? heat->x[x] : lab_real(run, "n"),

@@ -25,24 +25,20 @@ enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn *
 
 enum { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
 
-static int64_t room_of(const struct lab_setting *p)
+static int64_t scratch_of(const struct lab_setting *p)
 {
     return ((int64_t)p->at[N] + 1) * (int64_t)p->at[DRAWN];
 }
 
 /* One row of n logits N(0, S^2), and the norm r of its logits less their mean. */
 static attend_status draw(const struct lab_draws *draws, attend_context *ctx,
-                          uint64_t trial, double *room, struct lab_row_stats *stats,
+                          uint64_t trial, double *scratch, struct lab_row_stats *stats,
                           double *r, attend_error *err)
 {
     const int64_t n = (int64_t)draws->at->at[N], d = (int64_t)draws->at->at[DRAWN];
-    double *const key = room, *const query = key + n * d;
-    const struct lab_problem problem = {.nk = n,
-                                        .d = d,
-                                        .q = query,
-                                        .k = key,
-                                        .scale = draws->at->at[SPREAD] / sqrt((double)d),
-                                        .stats = stats};
+    double *const key = scratch, *const query = key + n * d;
+    const struct lab_problem problem = LAB_PROBLEM(
+        n, d, query, key, draws->at->at[SPREAD] / sqrt((double)d), .stats = stats);
 
     lab_normals(draws->seed, draws->stream, trial * (uint64_t)((n + 1) * d), key,
                 (n + 1) * d);
@@ -74,7 +70,7 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
 
 /* ---- rows -------------------------------------------------------------- */
 
-/* What is exact at this n, each beside the limit of many keys where it applies. */
+/* Exact means at this n, each with its limit for many keys. */
 static const struct lab_observable rows[] = {
     {"entropy", ENTROPY, LAB_MEAN, 0},        {"entropy_limit", ENTROPY, LAB_MEAN, 0},
     {"sum_p2", SQUARES, LAB_MEAN, 0},         {"sum_p2_limit", SQUARES, LAB_MEAN, 0},
@@ -82,12 +78,10 @@ static const struct lab_observable rows[] = {
     {"below_floor", BELOW_FLOOR, LAB_MEAN, 0}};
 enum { H, H_LIMIT, SUM_P2, SUM_P2_LIMIT, N_EFF, N_EFF_LIMIT, FLOOR };
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
     const double n = p->at[N], S = p->at[SPREAD];
 
-    (void)scene;
     theory[H] = attend_theory_random_entropy(n, S);
     theory[H_LIMIT] = attend_theory_random_entropy_limit(n, S);
     theory[SUM_P2] = attend_theory_random_sum_squares(n, S);
@@ -113,15 +107,15 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
     found[FLOOR] = lab_zero(sample->moments[BELOW_FLOOR].mean, 1e-12 * log(p->at[N]));
 }
 
-static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
-                                       .values = VALUES,   .trial = trial_of,
-                                       .scratch = room_of, .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows),        .theory = theory_of,
+                                       .values = VALUES,      .trial = trial_of,
+                                       .scratch = scratch_of, .finish = finish};
 
 /* One spike of norm r attains the floor. */
 static int emit_spike(struct lab_run *run, const struct lab_setting *p)
 {
     const double n = p->at[N], r = p->at[SPREAD] * sqrt(n);
-    double *const score = lab_room(run, (int64_t)n);
+    double *const score = lab_scratch(run, (int64_t)n);
     struct lab_row_stats stats;
 
     if (!score)
@@ -160,11 +154,9 @@ static const struct {
 
 static int sweep_spreads(struct lab_run *run)
 {
-    const struct lab_sweep over_S = {.flag = SPREAD,
-                                     .line = {0, 10, 40, LAB_EVENLY, 0, 0},
-                                     LAB_STEPS_OF(spreads),
-                                     .stream = SWEEP_STREAM,
-                                     .trials = run->trials};
+    const struct lab_sweep over_S =
+        LAB_SWEEP(SPREAD, spreads, .line = {0, 10, 40, LAB_EVENLY, 0, 0},
+                  .stream = SWEEP_STREAM, .trials = run->trials);
     struct lab_setting p = lab_own(run);
     const double n = p.at[N];
     struct lab_plotted drawn[FIGURES];
@@ -178,12 +170,12 @@ static int sweep_spreads(struct lab_run *run)
                      "give S = √d without the factor 1/√d, and S = 1 with it.",
                      n, attend_theory_freezing_spread(n));
         drawn[f].row = plots[f].row;
-        drawn[f].curve.theory = lab_series_add(figure, LAB_LINE, "theory, exact");
+        drawn[f].curve.theory = lab_theory_add(figure, "exact");
         struct lab_series *const limit =
             lab_series_add(figure, LAB_LINE, "large-n limit");
         for (double S = 0; S <= 10; S += 0.0625)
             lab_series_point(limit, S, plots[f].limit(n, S), 0);
-        drawn[f].curve.measured = lab_series_add(figure, LAB_POINTS, "measured, exact");
+        drawn[f].curve.measured = lab_measured_add(figure, "exact");
     }
     p.at[DRAWN] = 1; /* the logits are the same in law */
     return lab_sweep(run, &model, &over_S, p, drawn, FIGURES);
@@ -199,12 +191,12 @@ static int scatter(struct lab_run *run)
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
     struct lab_series *points;
-    double *const room = lab_room(run, (int64_t)n + 1);
+    double *const scratch = lab_scratch(run, (int64_t)n + 1);
     attend_status status = ATTEND_OK;
     attend_error err;
     double nearest = INFINITY;
 
-    if (!room)
+    if (!scratch)
         return -1;
     p.at[DRAWN] = 1;
     const double most = 10 * sqrt(n);
@@ -216,29 +208,26 @@ static int scatter(struct lab_run *run)
         struct lab_row_stats stats;
         double r;
         p.at[SPREAD] = spreads[x % SPREADS];
-        status = draw(&draws, run->ctx, (uint64_t)x, room, &stats, &r, &err);
+        status = draw(&draws, run->ctx, (uint64_t)x, scratch, &stats, &r, &err);
         if (status != ATTEND_OK)
             break;
         lab_series_point(points, r, stats.entropy, 0);
         nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "n = %.0f.  No row of this norm has less entropy than one spike.  "
-        "The nearest of these random rows is %.2g nats above it.",
-        n, fmax(nearest, 0));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "n = %.0f.  No row of this norm has less entropy than one spike. "
+                        " The nearest of these random rows is %.2g nats above it.",
+                        n, fmax(nearest, 0));
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
 static int perform(struct lab_run *run)
 {
-    struct lab_sample sample = {.histogram = NULL};
-
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S", lab_choice(run, "scale") ? sqrt(lab_real(run, "d")) : 1);
     struct lab_setting p = lab_own(run);
     p.at[DRAWN] = p.at[N] * p.at[D] > 1 << 20 ? 1 : p.at[D];
-    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, &sample) ||
+    return lab_rows_at(run, &model, &p, OWN_STREAM, run->trials, NULL) ||
            emit_spike(run, &p);
 }
 
@@ -249,8 +238,7 @@ const struct lab_experiment lab_experiment_phases = {
     .title = "Phases of random attention",
     .shows = "Random logits of spread S leave attention on many keys diffuse below S = "
              "sqrt(2 ln n) and freeze it on a few above; the factor 1/sqrt(d) keeps a "
-             "new model "
-             "on the diffuse side.",
+             "new model on the diffuse side.",
     .answers = "",
     LAB_FLAGS(flags),
     .trials = 1000,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Positions: what tells tokens apart, and what stays the same under a shift (T26). */
+/* Positions: symmetry under permutations and under shifts; distances of encodings (T26).
+ */
 #include <math.h>
 
 #include "attend/layer.h"
 #include "attend/theory.h"
 #include "lab/setups/encodings.h"
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
@@ -26,24 +27,6 @@ enum { TOKENS_MAX = 256 };
 static enum lab_positions kind_of(const struct lab_setting *p)
 {
     return (enum lab_positions)p->at[POSITIONS];
-}
-
-static const char *kind_name(const struct lab_setting *p)
-{
-    static const char *const names[] = {"sinusoid", "rope", "none"};
-
-    return names[kind_of(p)];
-}
-
-/* A theory of 0: what vanishes but for rounding. */
-static void emit(struct lab_run *run, const struct lab_setting *p, const char *quantity,
-                 double theory, double measured, double allowed)
-{
-    lab_emit(run, quantity, p,
-             theory == 0 ? lab_zero(measured, allowed)
-                         : (struct lab_found){.theory = theory,
-                                              .measured = measured,
-                                              .allowed = allowed});
 }
 
 /* Angles up to this position are known to within this many radians. */
@@ -73,155 +56,131 @@ static int attend_at(struct lab_run *run, enum lab_positions kind,
         positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
 }
 
-struct symmetry {
-    double permutation; /* max|Att(PX) - P Att(X)|, positions stay */
-    double shift;       /* max|Att at positions + offset - Att| */
+static const struct lab_observable rows[] = {{.quantity = "equivariance_defect"},
+                                             {.quantity = "shift_defect"}};
+enum {
+    PERMUTED, /* max|Att(PX) - P Att(X)|, positions stay */
+    SHIFTED   /* max|Att at positions + offset - Att| */
 };
 
-static int measure_symmetry(struct lab_run *run, const struct lab_setting *setting,
-                            struct symmetry *symmetry)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
-    struct lab_tokens tokens = {
-        .t = (int64_t)setting->at[T] < TOKENS_MAX ? (int64_t)setting->at[T] : TOKENS_MAX,
-        .d = (int64_t)setting->at[D],
-        .heads = 1,
-        .dtype = ATTEND_F64};
-    const int64_t count = tokens.t * tokens.d;
-    double *const memory = lab_room(run, 5 * count);
-    int64_t order[TOKENS_MAX];
-
-    if (memory == NULL || lab_tokens_open(&run->session, &tokens))
-        return lab_fail(&run->session, "no memory for %lld tokens", (long long)tokens.t);
-    double *const px = memory, *const h = px + count, *const got = h + count;
-    double *const expect = got + count, *const scratch = expect + count;
-    lab_tokens_order(run->session.seed, tokens.t, order);
-    attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
-    int failed = attend_at(run, kind_of(setting), &tokens, tokens.x, 0, scratch, h) ||
-                 attend_at(run, kind_of(setting), &tokens, px, 0, scratch, got);
-    if (!failed) {
-        attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
-        symmetry->permutation = lab_most_apart(got, expect, count);
-        failed = attend_at(run, kind_of(setting), &tokens, tokens.x,
-                           (int64_t)setting->at[OFFSET], scratch, got);
-        symmetry->shift = lab_most_apart(got, h, count);
-    }
-    lab_tokens_close(&tokens);
-    return failed ? -1 : 0;
+    theory[PERMUTED] = kind_of(p) == LAB_NO_POSITIONS ? 0 : NAN;
+    theory[SHIFTED] = kind_of(p) == LAB_SINUSOID ? NAN : 0;
 }
 
 /*
  * A score is a sum over d products of entries that an angle moves, then averaged over
  * values below 8.
  */
-static double shift_rounding(const struct lab_setting *setting)
+static double shift_rounding(const struct lab_setting *p)
 {
-    return 64.0 * setting->at[D] * angle_error(setting->at[T] + setting->at[OFFSET]);
-}
-
-static void emit_shift(struct lab_run *run, const struct lab_setting *setting,
-                       const struct symmetry *symmetry)
-{
-    emit(run, setting, "shift_defect", kind_of(setting) == LAB_SINUSOID ? NAN : 0.0,
-         symmetry->shift, shift_rounding(setting));
+    return 64.0 * p->at[D] * angle_error(p->at[T] + p->at[OFFSET]);
 }
 
 /* The same sums in another order, of values below 8 and scores of some units. */
 static const double permutation_rounding = 1e-10;
 
-static void emit_symmetry(struct lab_run *run, const struct lab_setting *setting,
-                          const struct symmetry *symmetry)
+static int measure(struct lab_run *run, const struct lab_setting *p,
+                   struct lab_found *found)
 {
-    emit(run, setting, "equivariance_defect",
-         kind_of(setting) == LAB_NO_POSITIONS ? 0.0 : NAN, symmetry->permutation,
-         permutation_rounding);
-    emit_shift(run, setting, symmetry);
+    struct lab_tokens tokens = {.t = (int64_t)fmin(p->at[T], TOKENS_MAX),
+                                .d = (int64_t)p->at[D],
+                                .heads = 1,
+                                .dtype = ATTEND_F64};
+    const int64_t count = tokens.t * tokens.d;
+    double *const memory = lab_scratch(run, 5 * count);
+    int64_t order[TOKENS_MAX];
+
+    if (memory == NULL || lab_tokens_open(&run->session, &tokens))
+        return lab_fail(&run->session, "out of memory for %lld tokens",
+                        (long long)tokens.t);
+    double *const px = memory, *const h = px + count, *const got = h + count;
+    double *const expect = got + count, *const scratch = expect + count;
+    lab_tokens_order(run->session.seed, tokens.t, order);
+    attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
+    int failed = attend_at(run, kind_of(p), &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(run, kind_of(p), &tokens, px, 0, scratch, got);
+    if (!failed) {
+        attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
+        found[PERMUTED] =
+            lab_defect(found[PERMUTED].theory, lab_most_apart(got, expect, count),
+                       permutation_rounding);
+        failed = attend_at(run, kind_of(p), &tokens, tokens.x, (int64_t)p->at[OFFSET],
+                           scratch, got);
+        found[SHIFTED] = lab_defect(found[SHIFTED].theory, lab_most_apart(got, h, count),
+                                    shift_rounding(p));
+    }
+    lab_tokens_close(&tokens);
+    return failed ? -1 : 0;
 }
+
+static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
+                                       .measure = measure};
 
 /* ---- encodings ----------------------------------------------------------- */
 
-struct near {
-    double theory, measured;
-};
-
+/* The distance by theory and by measurement. */
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
-                        const struct lab_setting *setting, struct near *near)
+                        const struct lab_setting *p, double *theory, double *measured)
 {
-    const int64_t found =
-        lab_encodings_nearest(&run->session, e, kind_of(setting), (int64_t)setting->at[D],
-                              (int64_t)setting->at[T], &near->measured);
+    const int64_t positions = (int64_t)p->at[T];
+    const int64_t found = lab_encodings_nearest(&run->session, e, positions, measured);
 
     if (found < 0)
         return -1;
     if (lab_stopped(&run->session))
         return 0;
-    const int64_t expected = attend_theory_sinusoid_nearest(
-        (int64_t)setting->at[D], (int64_t)setting->at[T], &near->theory);
-    emit(run, setting, "near_offset", (double)expected, (double)found, 0.0);
-    emit(run, setting, "near_distance", near->theory, near->measured,
-         setting->at[D] * angle_error(setting->at[T]));
+    const int64_t expected = attend_theory_sinusoid_nearest(e->d, positions, theory);
+    lab_emit(run, "near_offset", p, lab_about((double)expected, (double)found, 0));
+    lab_emit(run, "near_distance", p,
+             lab_defect(*theory, *measured, p->at[D] * angle_error(p->at[T])));
     return 0;
 }
 
-/* phi_t.phi_(t + offset) over t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the
- * same. */
+/* phi_t.phi_(t + offset), t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the same
+ * it is. */
 static int emit_dot(struct lab_run *run, struct lab_encodings *e,
-                    const struct lab_setting *setting)
+                    const struct lab_setting *p)
 {
-    const int64_t count = (int64_t)setting->at[T] < LAB_ENCODINGS_MAX
-                              ? (int64_t)setting->at[T]
-                              : LAB_ENCODINGS_MAX;
-    const double theory =
-        attend_theory_sinusoid_dot((int64_t)setting->at[D], setting->at[OFFSET]);
-    const double rounding =
-        setting->at[D] * angle_error((double)(count + (int64_t)setting->at[OFFSET]));
+    const int64_t count = (int64_t)fmin(p->at[T], LAB_ENCODINGS_MAX);
+    const double theory = attend_theory_sinusoid_dot(e->d, p->at[OFFSET]);
+    const double rounding = p->at[D] * angle_error((double)count + p->at[OFFSET]);
     double spread = 0.0;
 
-    lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
-    lab_encode(kind_of(setting), (int64_t)setting->at[D], (int64_t)setting->at[OFFSET],
-               count, e->b);
-    if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
-                          e->b, e->dot))
+    lab_encode(e, 0, count, e->a);
+    lab_encode(e, (int64_t)p->at[OFFSET], count, e->b);
+    if (lab_encodings_dot(&run->session, e, count, e->a, e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
-    emit(run, setting, "dot", theory, e->dot[0], rounding);
-    emit(run, setting, "dot_spread", 0.0, spread, rounding);
+    lab_emit(run, "dot", p, lab_defect(theory, e->dot[0], rounding));
+    lab_emit(run, "dot_spread", p, lab_zero(spread, rounding));
     return 0;
 }
 
 /* ---- sweeps and figures -------------------------------------------------- */
 
-static int sweep_kinds(struct lab_run *run, const struct lab_setting *at)
+static int sweep_kinds(struct lab_run *run, const struct lab_setting *p)
 {
+    static const double kinds[] = {LAB_SINUSOID, LAB_ROPE, LAB_NO_POSITIONS};
+    const struct lab_sweep over_kinds = {.flag = POSITIONS, LAB_STEPS_OF(kinds)};
     struct lab_figure *const figure = lab_plot(
         run, "symmetries", "What positions do to the symmetries", "positions", "defect",
         LAB_LOG_Y,
         "Without positions attention cannot tell one order of the tokens from another.  "
         "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
-        "shifting every position by %lld.",
-        (long long)at->at[OFFSET]);
-    struct lab_series *const permuted =
-        lab_series_add(figure, LAB_POINTS, "tokens permuted");
-    struct lab_series *const shifted =
-        lab_series_add(figure, LAB_POINTS, "positions shifted");
+        "shifting every position by %.0f.",
+        p->at[OFFSET]);
+    struct lab_plotted drawn[] = {{.row = PERMUTED}, {.row = SHIFTED}};
 
+    drawn[0].curve.measured = lab_series_add(figure, LAB_POINTS, "tokens permuted");
+    drawn[1].curve.measured = lab_series_add(figure, LAB_POINTS, "positions shifted");
     lab_figure_names(figure, "sinusoid|rope|none");
-    for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
-         kind++) {
-        struct lab_setting setting = *at;
-        struct symmetry symmetry;
-        setting.at[POSITIONS] = kind;
-        if (measure_symmetry(run, &setting, &symmetry))
-            return -1;
-        if (setting.at[POSITIONS] != at->at[POSITIONS])
-            emit_symmetry(run, &setting, &symmetry);
-        lab_series_point(permuted, kind, symmetry.permutation, 0.0);
-        lab_series_point(shifted, kind, symmetry.shift, 0.0);
-    }
-    return 0;
+    return lab_sweep(run, &model, &over_kinds, *p, drawn, 2);
 }
 
-static int sweep_shifts(struct lab_run *run, const struct lab_setting *at)
+static int sweep_shifts(struct lab_run *run, struct lab_setting p)
 {
     struct lab_figure *const figure =
         lab_plot(run, "shifts", "Shifting every position", "shift (positions)",
@@ -232,28 +191,26 @@ static int sweep_shifts(struct lab_run *run, const struct lab_setting *at)
         lab_series_add(figure, LAB_LINE, "rope, rounding allowed");
     struct lab_series *const rope = lab_series_add(figure, LAB_POINTS, "rope");
     struct lab_series *const sinusoid = lab_series_add(figure, LAB_POINTS, "sinusoid");
+    double *const offset = &p.at[OFFSET];
 
-    for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
-         offset *= 10)
+    for (*offset = 1; *offset <= 1000000 && !lab_stopped(&run->session); *offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
-            struct lab_setting setting = *at;
-            struct symmetry symmetry;
-            setting.at[POSITIONS] = kind;
-            setting.at[OFFSET] = (double)offset;
-            if (measure_symmetry(run, &setting, &symmetry))
+            struct lab_sample sample;
+            p.at[POSITIONS] = kind;
+            if (lab_measure_at(run, &model, &p, 0, 0, &sample))
                 return -1;
-            if ((double)offset != at->at[OFFSET])
-                emit_shift(run, &setting, &symmetry);
-            lab_series_point(kind == LAB_ROPE ? rope : sinusoid, (double)offset,
-                             symmetry.shift, 0.0);
+            const struct lab_found *const shift = &sample.found[SHIFTED];
+            lab_emit(run, "shift_defect", &p, *shift);
+            lab_series_point(kind == LAB_ROPE ? rope : sinusoid, *offset, shift->measured,
+                             0);
             if (kind == LAB_ROPE)
-                lab_series_point(allowed, (double)offset, shift_rounding(&setting), 0.0);
+                lab_series_point(allowed, *offset, shift_rounding(&p), 0);
         }
     return 0;
 }
 
 /* Near-collisions: T26 for d = 2 and d = 4, and one more pair of columns. */
-static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
+static int sweep_nearest(struct lab_run *run, struct lab_setting p)
 {
     static const int64_t sizes[] = {2, 4, 8};
     struct lab_figure *const figure =
@@ -263,24 +220,22 @@ static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
                  "1 radian a step and 2 pi is irrational.  But they come near: d = 2 at "
                  "710 (355/113), d = 4 at 84823.");
 
+    p.at[POSITIONS] = LAB_SINUSOID;
     for (int s = 0; s < 3; s++) {
         const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)sizes[s]);
         struct lab_encodings e;
-        int failed = lab_encodings_open(&run->session, sizes[s], &e);
+        int failed = lab_encodings_open(&run->session, LAB_SINUSOID, sizes[s], &e);
+        double theory, measured;
         for (int64_t t = 20; figure != NULL && t <= 200000; t += t / 10) {
-            double theory;
             attend_theory_sinusoid_nearest(sizes[s], t, &theory);
             lab_series_point(curve.theory, (double)t, theory, 0.0);
         }
-        for (int64_t t = 20; t <= 200000 && !failed && !lab_stopped(&run->session);
-             t *= 10) {
-            struct lab_setting setting = *at;
-            struct near near = {NAN, NAN};
-            setting.at[POSITIONS] = LAB_SINUSOID;
-            setting.at[D] = (double)sizes[s];
-            setting.at[T] = (double)t;
-            failed = emit_nearest(run, &e, &setting, &near);
-            lab_series_point(curve.measured, (double)t, near.measured, 0.0);
+        p.at[D] = (double)sizes[s];
+        for (p.at[T] = 20; p.at[T] <= 200000 && !failed && !lab_stopped(&run->session);
+             p.at[T] *= 10) {
+            measured = NAN;
+            failed = emit_nearest(run, &e, &p, &theory, &measured);
+            lab_series_point(curve.measured, p.at[T], measured, 0.0);
         }
         lab_encodings_close(&e);
         if (failed)
@@ -290,25 +245,23 @@ static int sweep_nearest(struct lab_run *run, const struct lab_setting *at)
 }
 
 static int show_dots(struct lab_run *run, struct lab_encodings *e,
-                     const struct lab_setting *setting)
+                     const struct lab_setting *p)
 {
     const int64_t count = 64;
     struct lab_figure *const figure =
         lab_plot(run, "products", "Encodings against offset", "offset t' - t (positions)",
                  "<phi_t, phi_t'>", 0,
-                 "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
+                 "The product of two encodings (%s, d = %.0f) is a sum of cosines of the "
                  "offset and of nothing else: near positions are alike.",
-                 kind_name(setting), (long long)setting->at[D]);
+                 lab_text(run, "positions"), p->at[D]);
 
     if (figure == NULL)
         return 0;
     const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     for (int64_t x = 0; x <= 8 * count; x++)
-        lab_series_point(
-            curve.theory, (double)x / 8.0,
-            attend_theory_sinusoid_dot((int64_t)setting->at[D], (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(&run->session, e, kind_of(setting),
-                                (int64_t)setting->at[D], 0, count + 1))
+        lab_series_point(curve.theory, (double)x / 8.0,
+                         attend_theory_sinusoid_dot(e->d, (double)x / 8.0), 0.0);
+    if (lab_encodings_dot_first(&run->session, e, 0, count + 1))
         return -1;
     for (int64_t i = 0; i <= count; i++)
         lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
@@ -316,25 +269,24 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 }
 
 static int show_distances(struct lab_run *run, struct lab_encodings *e,
-                          const struct lab_setting *setting)
+                          const struct lab_setting *p)
 {
-    const int count = setting->at[T] < 64 ? (int)setting->at[T] : 64;
+    const int count = (int)fmin(p->at[T], 64);
     struct lab_figure *const figure = lab_plot(
         run, "distances", "Distances between encodings", "position t'", "position t", 0,
-        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
-        "and only the main one is 0.",
-        kind_name(setting), (long long)setting->at[D]);
+        "%s, d = %.0f.  Only t' - t counts, so every diagonal has one colour, and only "
+        "the main one is 0.",
+        lab_text(run, "positions"), p->at[D]);
     struct lab_heat *const heat = lab_heat_set(figure, count, count, "|phi_t - phi_t'|");
 
     if (heat == NULL)
         return 0;
     for (int i = 0; i < count; i++) {
-        lab_encode(kind_of(setting), (int64_t)setting->at[D], 0, count, e->a);
-        lab_encode(kind_of(setting), (int64_t)setting->at[D], i, 1, e->b);
-        for (int64_t at = 0; at < count * (int64_t)setting->at[D]; at++)
-            e->a[at] -= e->b[at % (int64_t)setting->at[D]];
-        if (lab_encodings_dot(&run->session, e->ctx, count, (int64_t)setting->at[D], e->a,
-                              e->a, e->dot))
+        lab_encode(e, 0, count, e->a);
+        lab_encode(e, i, 1, e->b);
+        for (int64_t at = 0; at < count * e->d; at++)
+            e->a[at] -= e->b[at % e->d];
+        if (lab_encodings_dot(&run->session, e, count, e->a, e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < count; j++)
@@ -345,34 +297,30 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
 
 static int perform(struct lab_run *run)
 {
-    const struct lab_setting setting = lab_own(run);
+    const struct lab_setting p = lab_own(run);
     struct lab_encodings e;
-    struct symmetry symmetry;
-    struct near near;
+    double theory, measured;
 
-    if ((int64_t)setting.at[D] % 2 != 0)
+    if ((int64_t)p.at[D] % 2 != 0)
         return lab_misuse(&run->session,
-                          "--d %lld is odd: positions take pairs of columns",
-                          (long long)setting.at[D]);
-    if (measure_symmetry(run, &setting, &symmetry))
+                          "--d %.0f is odd: positions take pairs of columns", p.at[D]);
+    if (lab_rows_at(run, &model, &p, 0, 0, NULL))
         return -1;
-    emit_symmetry(run, &setting, &symmetry);
-    if (kind_of(&setting) == LAB_NO_POSITIONS)
+    if (kind_of(&p) == LAB_NO_POSITIONS)
         return 0;
-    const int failed = lab_encodings_open(&run->session, (int64_t)setting.at[D], &e) ||
-                       emit_dot(run, &e, &setting) ||
-                       emit_nearest(run, &e, &setting, &near) ||
-                       show_dots(run, &e, &setting) || show_distances(run, &e, &setting);
+    const int failed =
+        lab_encodings_open(&run->session, kind_of(&p), (int64_t)p.at[D], &e) ||
+        emit_dot(run, &e, &p) || emit_nearest(run, &e, &p, &theory, &measured) ||
+        show_dots(run, &e, &p) || show_distances(run, &e, &p);
     lab_encodings_close(&e);
     return failed;
 }
 
 static int sweep(struct lab_run *run)
 {
-    const struct lab_setting setting = lab_own(run);
+    const struct lab_setting p = lab_own(run);
 
-    return sweep_kinds(run, &setting) || sweep_shifts(run, &setting) ||
-           sweep_nearest(run, &setting);
+    return sweep_kinds(run, &p) || sweep_shifts(run, p) || sweep_nearest(run, p);
 }
 
 const struct lab_experiment lab_experiment_positions = {

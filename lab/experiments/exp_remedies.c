@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What helps against noisy keys: normalised keys, a query that suppresses the others, a
+ * Remedies against noisy keys: normalised keys, a query that suppresses the others, a
  * cap on the logits, two heads; under magnitude noise of one key, of all keys, and
  * isotropic noise (T18, T19).
  */
@@ -45,26 +45,15 @@ enum { VAR_A, BIAS_A, BIAS_B, MSE, FALLBACK_B, FALLBACK_OTHERS };
 static struct lab_scene scene_of(const struct lab_setting *p)
 {
     const int remedy = (int)p->at[REMEDY];
-    const double scale = p->at[SCALE];
-    struct lab_scene scene = {.n = (int64_t)p->at[N],
-                              .wanted = 2,
-                              .heads = 1,
-                              .sigma2 = p->at[SIGMA2],
-                              .alpha = p->at[ALPHA],
-                              .tau = 1,
-                              .noisy = (enum lab_noisy)p->at[NOISY],
-                              .unit_keys = remedy == QK_NORM,
-                              .softcap = remedy == SOFTCAP ? p->at[CAP] : 0,
-                              .query = {{scale, scale}}};
+    struct lab_scene scene =
+        LAB_SCENE(p->at[N], remedy == TWO_HEADS ? 2 : 1, p->at[SIGMA2], p->at[ALPHA], 1,
+                  .noisy = (enum lab_noisy)p->at[NOISY], .unit_keys = remedy == QK_NORM,
+                  .softcap = remedy == SOFTCAP ? p->at[CAP] : 0);
+    const attend_theory_query suppression = attend_theory_suppression_query(p->at[SCALE]);
 
-    if (remedy == TWO_HEADS) {
-        scene.heads = 2;
-        scene.query[0][1] = 0;
-        scene.query[1][1] = scale;
-    } else if (remedy == SUPPRESSION) {
-        const attend_theory_query query = attend_theory_suppression_query(scale);
-        lab_scene_set_queries(&scene, &query, 1);
-    }
+    lab_scene_set_pair(&scene, p->at[SCALE]);
+    if (remedy == SUPPRESSION)
+        lab_scene_set_queries(&scene, &suppression, 1);
     return scene;
 }
 
@@ -114,17 +103,16 @@ static void lost_theory(const struct lab_scene *scene, double *b, double *others
     }
 }
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static void theory_of(const struct lab_setting *p, double *theory)
 {
-    const attend_theory_output output = lab_scene_theory(scene, 0);
+    const struct lab_scene scene = scene_of(p);
+    const attend_theory_output output = lab_scene_theory(&scene, 0);
 
-    (void)p;
     theory[VAR_A] = output.variance[ATTEND_THEORY_A];
     theory[BIAS_A] = output.mean[ATTEND_THEORY_A] - 0.5;
     theory[BIAS_B] = output.mean[ATTEND_THEORY_B] - 0.5;
     theory[MSE] = output.mse;
-    lost_theory(scene, &theory[FALLBACK_B], &theory[FALLBACK_OTHERS]);
+    lost_theory(&scene, &theory[FALLBACK_B], &theory[FALLBACK_OTHERS]);
 }
 
 /* ---- measurement --------------------------------------------------------- */
@@ -229,12 +217,10 @@ static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
     for (int x = 0; x < 5; x++)
         steps[x] = flag == ALPHA ? pow(10, x - 6) : pow(10, 0.5 * x);
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
-        const struct lab_sweep sweep = {
-            .flag = flag,
-            .line = line,
-            LAB_STEPS_OF(steps),
-            .stream = 100 + (uint64_t)(50 * (flag == ALPHA) + 5 * remedy),
-            .trials = run->trials / 20 + 100};
+        const struct lab_sweep sweep =
+            LAB_SWEEP(flag, steps, .line = line,
+                      .stream = 100 + (uint64_t)(50 * (flag == ALPHA) + 5 * remedy),
+                      .trials = run->trials / 20 + 100);
         const struct lab_plotted drawn = {
             VAR_A, lab_curve_add(figure, "%s", remedy_names[remedy])};
         p.at[REMEDY] = remedy;
@@ -252,11 +238,10 @@ static int sweep_scale(struct lab_run *run)
     char end[160] = "";
 
     if (has_limit)
-        snprintf(
-            end, sizeof end,
-            "  Two heads and normalised keys both settle at p (1 - p)/4 = %.3g, p the "
-            "chance that k_a points forwards.",
-            flips * (1 - flips) / 4);
+        snprintf(end, sizeof end,
+                 "  Two heads and normalised keys both settle at p (1 - p)/4 = %.3g, p "
+                 "the chance that k_a points forwards.",
+                 flips * (1 - flips) / 4);
     struct lab_figure *const figure =
         lab_plot(run, "scale", "Remedies as the scale grows", "C (query scale)",
                  "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
@@ -321,11 +306,10 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_remedies = {
     .name = "remedies",
     .title = "Remedies against noisy keys",
-    .shows =
-        "Where only k_a varies in length, normalised keys are at large C as steady as "
-        "two heads and fall back to v_b; a query that suppresses the others is blind to "
-        "the noise of k_a but fragile to "
-        "noise in the other keys, and a cap on the logits trades noise for leak.",
+    .shows = "Where only k_a varies in length, normalised keys are at large C as steady "
+             "as two heads and fall back to v_b; a query that suppresses the others is "
+             "blind to the noise of k_a but fragile to noise in the other keys, and a "
+             "cap on the logits trades noise for leak.",
     .answers = "1e",
     LAB_FLAGS(flags),
     .trials = 200000,

@@ -5,7 +5,6 @@
  */
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
-#include "lab/setups/pair.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,11 +34,17 @@ static const struct lab_observable rows[] = {
 };
 enum { MEAN_W, VAR_W, MEAN_LEAK, MSE, VAR_SHARE, ABS_DEV_SHARE, P_OUTSIDE, VAR_GAP };
 
-static void theory_of(const struct lab_setting *p, const struct lab_scene *scene,
-                      double *theory)
+static struct lab_scene scene_of(const struct lab_setting *p)
 {
-    const attend_theory_output head = lab_scene_theory(scene, 0);
-    /* Of p_a / (p_a + p_b). */
+    return LAB_SCENE(p->at[N], 1, p->at[SIGMA2], p->at[ALPHA], p->at[TAU],
+                     .noisy = LAB_NOISY_A, .query = {{p->at[C], p->at[C]}}, .scores = 1);
+}
+
+static void theory_of(const struct lab_setting *p, double *theory)
+{
+    const struct lab_scene scene = scene_of(p);
+    const attend_theory_output head = lab_scene_theory(&scene, 0);
+    /* The law of p_a / (p_a + p_b). */
     const attend_theory_law law =
         attend_theory_law_pair(p->at[TAU] * p->at[C], p->at[SIGMA2], p->at[ALPHA]);
 
@@ -53,22 +58,9 @@ static void theory_of(const struct lab_setting *p, const struct lab_scene *scene
     theory[VAR_GAP] = law.sd * law.sd;
 }
 
-static struct lab_scene scene_of(const struct lab_setting *p)
-{
-    return (struct lab_scene){.n = (int64_t)p->at[N],
-                              .wanted = 2,
-                              .heads = 1,
-                              .sigma2 = p->at[SIGMA2],
-                              .alpha = p->at[ALPHA],
-                              .tau = p->at[TAU],
-                              .noisy = LAB_NOISY_A,
-                              .query = {{p->at[C], p->at[C]}},
-                              .scores = 1};
-}
-
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
-    /* Of two weights that both underflow the share is known by their scores alone. */
+    /* If both weights underflow, their share follows from the scores. */
     const double gap = outcome->score[0][0] - outcome->score[0][1];
     const double share = attend_theory_logistic(gap);
 
@@ -112,7 +104,7 @@ static double scale_of_noise(const struct lab_setting *p)
     return 1 / (p->at[TAU] * sqrt(4 * p->at[ALPHA] + p->at[SIGMA2]));
 }
 
-/* Both ends of the window at the run's parameters, and what was seen. */
+/* Both ends of the window at the run's parameters, and the conclusion. */
 static void conclude(struct lab_run *run, const struct lab_setting *p,
                      const struct lab_moments *moments)
 {
@@ -212,11 +204,10 @@ static void describe_map(const struct lab_setting *p, struct lab_figure *figure,
         snprintf(upper, sizeof upper, "  For alpha above %.2g no C is both.", most);
     else if (least > 0)
         snprintf(upper, sizeof upper, "  At this sigma2 no C is both, at any alpha.");
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "n = %.0f, sigma2 = %g. %s  Usable is what lies well below the line "
-        "of noise, where that of the score difference is 1.%s",
-        p->at[N], p->at[SIGMA2], lower, upper);
+    lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
+                        "n = %.0f, sigma2 = %g. %s  Usable is what lies well below the "
+                        "line of noise, where that of the score difference is 1.%s",
+                        p->at[N], p->at[SIGMA2], lower, upper);
 }
 
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
@@ -260,7 +251,9 @@ static struct lab_figure *plot_curves(struct lab_run *run)
     double limit[COLUMNS];
 
     for (int k = 0; k < COLUMNS; k++) {
-        const double wins = lab_pair_wins(p.at[N], alpha_at(columns[k]), p.at[SIGMA2]);
+        const double wins =
+            attend_theory_window_limit(p.at[N], alpha_at(columns[k]), p.at[SIGMA2])
+                .mean[ATTEND_THEORY_A];
         limit[k] = wins * (1 - wins);
     }
     return lab_plot(
@@ -268,8 +261,7 @@ static struct lab_figure *plot_curves(struct lab_run *run)
         "C (query scale)", "Var w", LAB_LOG_X,
         "n = %.0f. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
         "alpha one key takes all the weight, and the variance of that of a tends to "
-        "%.3g, "
-        "%.3g and %.3g for alpha = %.0e, %.0e and %.0e.",
+        "%.3g, %.3g and %.3g for alpha = %.0e, %.0e and %.0e.",
         p.at[N], limit[0], limit[1], limit[2], alpha_at(columns[0]), alpha_at(columns[1]),
         alpha_at(columns[2]));
 }
@@ -321,9 +313,8 @@ const struct lab_experiment lab_experiment_window = {
     .name = "window",
     .title = "Isotropic noise and the order of limits",
     .shows = "One head averages two of many values only while ln n < C << 1/(2 sqrt "
-             "alpha): "
-             "noise that vanishes before C grows is harmless, at any fixed noise a large "
-             "enough C hands all the weight to one key.",
+             "alpha): noise that vanishes before C grows is harmless, at any fixed noise "
+             "a large enough C hands all the weight to one key.",
     .answers = "1c-i",
     .headline = "var_w",
     LAB_FLAGS(flags),

@@ -8,6 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXPERIMENT(x) extern const struct lab_experiment lab_experiment_##x;
+#include "lab/experiments/experiments.inc"
+#undef EXPERIMENT
+
+const struct lab_experiment *const lab_experiments[] = {
+#define EXPERIMENT(x) &lab_experiment_##x,
+#include "lab/experiments/experiments.inc"
+#undef EXPERIMENT
+    NULL};
+
+const struct lab_experiment *lab_find(const char *name)
+{
+    for (int e = 0; lab_experiments[e]; e++)
+        if (!strcmp(lab_experiments[e]->name, name))
+            return lab_experiments[e];
+    return NULL;
+}
+
 void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment)
 {
     *run = (struct lab_run){.experiment = experiment,
@@ -28,15 +46,15 @@ int lab_perform(struct lab_run *run)
     for (int f = 0; f < experiment->flag_count; f++)
         if (experiment->flags[f].type == LAB_CHOICE)
             run->numbers[f] = lab_choice(run, experiment->flags[f].name);
-    run->ctx = lab_context(&run->session);
+    run->ctx = lab_context(&run->session, run->session.threads);
     int failed = !run->ctx || experiment->perform(run);
     if (!failed && run->sweeps && experiment->sweep)
         failed = experiment->sweep(run);
     attend_context_destroy(run->ctx);
-    free(run->room);
+    free(run->scratch);
     run->ctx = NULL;
-    run->room = NULL;
-    run->room_count = 0;
+    run->scratch = NULL;
+    run->scratch_count = 0;
     return failed ? -1 : 0;
 }
 
@@ -47,8 +65,8 @@ double lab_seconds(const struct lab_run *run)
 
     pilot.row = NULL;
     pilot.figures = NULL;
-    pilot.room = NULL;
-    pilot.room_count = 0;
+    pilot.scratch = NULL;
+    pilot.scratch_count = 0;
     pilot.session.progress = NULL;
     pilot.session.slow = NULL;
     pilot.session.estimate = &seconds;
@@ -56,18 +74,18 @@ double lab_seconds(const struct lab_run *run)
     return seconds;
 }
 
-double *lab_room(struct lab_run *run, int64_t count)
+double *lab_scratch(struct lab_run *run, int64_t count)
 {
-    if ((size_t)count > run->room_count) {
-        free(run->room);
-        run->room = malloc((size_t)count * sizeof *run->room);
-        run->room_count = run->room ? (size_t)count : 0;
+    if ((size_t)count > run->scratch_count) {
+        free(run->scratch);
+        run->scratch = malloc((size_t)count * sizeof *run->scratch);
+        run->scratch_count = run->scratch ? (size_t)count : 0;
     }
-    if (!run->room)
-        lab_fail(&run->session, "memory is short for %lld numbers", (long long)count);
+    if (!run->scratch)
+        lab_fail(&run->session, "out of memory for %lld numbers", (long long)count);
     else
-        memset(run->room, 0, (size_t)count * sizeof *run->room);
-    return run->room;
+        memset(run->scratch, 0, (size_t)count * sizeof *run->scratch);
+    return run->scratch;
 }
 
 static int flag_index(const struct lab_run *run, const char *name)
@@ -162,7 +180,7 @@ static void compare(const struct lab_run *run, struct lab_row *row)
     }
 }
 
-/* Whether the quantity was emitted before; notes it otherwise. */
+/* Nonzero if the quantity was emitted before; keeps its name otherwise. */
 static int is_emitted(struct lab_run *run, const char *quantity)
 {
     for (int e = 0; e < run->emitted_count; e++)
@@ -190,10 +208,26 @@ struct lab_found lab_sure(double theory, double measured)
     return (struct lab_found){.theory = theory, .measured = measured};
 }
 
-struct lab_found lab_zero(double measured, double allowed)
+struct lab_found lab_about(double theory, double measured, double allowed)
+{
+    return (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed};
+}
+
+struct lab_found lab_below(double bound, double measured, double allowed)
 {
     return (struct lab_found){
-        .measured = measured, .allowed = allowed, .kind = LAB_BOUND};
+        .theory = bound, .measured = measured, .allowed = allowed, .kind = LAB_BOUND};
+}
+
+struct lab_found lab_zero(double measured, double allowed)
+{
+    return lab_below(0, measured, allowed);
+}
+
+struct lab_found lab_defect(double theory, double measured, double allowed)
+{
+    return theory == 0 ? lab_zero(measured, allowed)
+                       : lab_about(theory, measured, allowed);
 }
 
 struct lab_found lab_near(enum lab_kind kind, double theory, struct lab_estimate measured)
@@ -224,13 +258,11 @@ void lab_emit(struct lab_run *run, const char *quantity, const struct lab_settin
         run->row(run->session.user, &row);
 }
 
-void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
-                    double measured, double se)
+void lab_emit_own(struct lab_run *run, const char *quantity, struct lab_found found)
 {
     const struct lab_setting own = lab_own(run);
 
-    lab_emit(run, quantity, &own,
-             (struct lab_found){.theory = theory, .measured = measured, .se = se});
+    lab_emit(run, quantity, &own, found);
 }
 
 void lab_series_estimate(struct lab_series *series, double x,
@@ -254,15 +286,15 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *id, const char *tit
 {
     struct lab_figure *const figure =
         lab_figure_add(run->figures, title, x_label, y_label);
-    char text[sizeof figure->caption];
     va_list args;
 
     va_start(args, caption);
-    vsnprintf(text, sizeof text, caption, args);
-    va_end(args);
-    lab_figure_describe(figure, log_axes, "%s", text);
-    if (figure)
+    if (figure) {
         figure->id = id;
+        lab_figure_describe(figure, log_axes, "%s", "");
+        vsnprintf(figure->caption, sizeof figure->caption, caption, args);
+    }
+    va_end(args);
     return figure;
 }
 
@@ -282,10 +314,10 @@ static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *
     if (!figure || !(highest > 0) || !(fmax(mass[0], mass[1]) * LAB_BINS > 2 * highest))
         return;
     figure->y_top = 1.4 * highest;
-    lab_figure_note(figure, 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% below 1/%d",
-                    100 * mass[0], LAB_BINS);
-    lab_figure_note(figure, 1 - 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% above %d/%d",
-                    100 * mass[1], LAB_BINS - 1, LAB_BINS);
+    lab_figure_annotate(figure, 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% below 1/%d",
+                        100 * mass[0], LAB_BINS);
+    lab_figure_annotate(figure, 1 - 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% above %d/%d",
+                        100 * mass[1], LAB_BINS - 1, LAB_BINS);
     const size_t used = strlen(figure->caption);
     char *const rest = figure->caption + used;
     if (isnan(end[0]))
@@ -293,24 +325,27 @@ static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *
             rest, sizeof figure->caption - used,
             " Bars above the axis are cut off; the mass of the end bars is written in.");
     else
-        snprintf(
-            rest, sizeof figure->caption - used,
-            " Bars above the axis are cut off; the mass of the end bars is written in "
-            "(theory: %.3g%% and %.3g%%).",
-            100 * end[0], 100 * end[1]);
+        snprintf(rest, sizeof figure->caption - used,
+                 " Bars above the axis are cut off; the mass of the end bars is written "
+                 "in (theory: %.3g%% and %.3g%%).",
+                 100 * end[0], 100 * end[1]);
 }
 
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
-                        const char *label, double (*cdf)(const void *arg, double w),
+                        const char *subject, double (*cdf)(const void *arg, double w),
                         const void *arg)
 {
-    struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
+    struct lab_series *series =
+        lab_series_about(lab_series_add(figure, LAB_BARS, "measured"), "");
     double below = 0, density = 0, end[2] = {NAN, NAN};
 
     for (int b = 0; b < LAB_BINS && series; b++)
         lab_series_point(series, (b + 0.5) / LAB_BINS,
                          lab_histogram_density(histogram, b), 0);
-    series = label ? lab_series_add(figure, LAB_STEPS, "%s", label) : NULL;
+    series = subject ? lab_series_add(figure, LAB_STEPS, "theory%s%s",
+                                      *subject ? ", " : "", subject)
+                     : NULL;
+    lab_series_about(series, subject);
     for (int b = 0; b < LAB_BINS && series; b++) {
         const double above = cdf(arg, (b + 1.0) / LAB_BINS);
         density = LAB_BINS * (above - below);

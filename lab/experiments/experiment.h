@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an experiment is.  It reads its parameters, measures through
+ * An experiment.  It reads its parameters, measures through
  * attend_forward(), takes the theory from attend/theory.h, and emits rows and
- * figures; it knows nothing of terminals, files or JSON.  T1 .. T26 in comments are the
+ * figures; it does not depend on terminals, files or JSON.  T1 .. T26 in comments are the
  * results of docs/THEORY.md.
  */
 #ifndef LAB_EXPERIMENT_H
@@ -15,7 +15,7 @@
 #include "lab/measure/session.h"
 #include "lab/measure/trials.h"
 
-/* How a row's theory is meant, and so what may be said of it. */
+/* The kind of a row's theory, which decides how the row is judged. */
 enum lab_kind {
     LAB_EXACT,       /* equal, but for chance (se) and rounding */
     LAB_BOUND,       /* measured does not exceed theory */
@@ -86,7 +86,7 @@ enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64, LAB_QUANTITIES_MAX = 32 };
  */
 struct lab_setting {
     double at[LAB_PARAMS_MAX];
-    const void *with; /* what else the experiment needs at every setting; NULL: nothing */
+    const void *with; /* further data of the experiment for every setting; NULL: none */
 };
 
 struct lab_row {
@@ -96,8 +96,8 @@ struct lab_row {
     enum lab_kind kind;
     double theory;   /* NaN: there is none */
     double measured; /* NaN: nothing was measured, as after an early stop */
-    double se;       /* 0 for what is deterministic */
-    /* What rounding may add, absolute; 0: 1e-10 of theory.  It decides where se is not
+    double se;       /* 0 for deterministic quantities */
+    /* Rounding allowed, absolute; 0: 1e-10 of theory.  It decides where se is not
      * many times larger. */
     double allowed;
     int rare; /* the sample holds few events: judged by [low, high], NaN: not at all */
@@ -110,22 +110,22 @@ struct lab_run;
 struct lab_experiment {
     const char *name;     /* "magnitude" */
     const char *title;    /* "Magnitude noise, one head" */
-    const char *shows;    /* one sentence: what is to be seen */
+    const char *shows;    /* the result, in one sentence */
     const char *answers;  /* questions of the exercise, "1c-ii"; "" for none */
-    const char *headline; /* the quantity that sums it up; NULL: the first */
+    const char *headline; /* the main quantity; NULL: the first */
     const struct lab_flag *flags;
     int flag_count;
-    int64_t trials; /* default of --trials; 0: nothing random in it */
+    int64_t trials; /* default of --trials; 0: deterministic */
     /* Both give 0, or -1 after lab_fail(); lab_perform() calls them in this order. */
     int (*perform)(struct lab_run *run); /* rows of exactly the run's parameters */
-    int (*sweep)(struct lab_run *run);   /* if sweeps are wanted; NULL: perform() asks */
+    int (*sweep)(struct lab_run *run);   /* for sweeps; NULL: perform() does them */
 };
 
 /* Every experiment, in the order of the listing; NULL at the end. */
 extern const struct lab_experiment *const lab_experiments[];
 const struct lab_experiment *lab_find(const char *name); /* NULL: unknown */
 
-/* What a row's quantity is: one sentence with its formula. */
+/* The explanation of a row's quantity: one sentence with its formula. */
 struct lab_quantity {
     const char *name, *meaning;
 };
@@ -135,7 +135,7 @@ const struct lab_quantity *lab_quantities(const char *experiment);
 /* NULL: it prints no such quantity. */
 const char *lab_quantity_meaning(const char *experiment, const char *quantity);
 
-/* One performance.  Whoever performs fills it and owns what it points to. */
+/* One run of an experiment.  The caller fills it and owns what it points to. */
 struct lab_run {
     const struct lab_experiment *experiment;
     /* By flag; lab_perform() sets that of a choice to the index of its text. */
@@ -145,11 +145,11 @@ struct lab_run {
     int64_t trials;
     int sweeps; /* 0: only the rows of exactly these parameters */
     void (*row)(void *user, const struct lab_row *row); /* user: the session's */
-    struct lab_figures *figures;                        /* NULL: no plots are wanted */
+    struct lab_figures *figures;                        /* NULL: no plots */
     attend_context *ctx; /* with the session's threads; lab_perform() opens it */
-    double *room;        /* of lab_room() */
-    size_t room_count;
-    char conclusion[400]; /* what was seen, of lab_conclude(); "": the experiment's words
+    double *scratch;     /* of lab_scratch() */
+    size_t scratch_count;
+    char conclusion[400]; /* set by lab_conclude(); "": the experiment's `shows`
                            */
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
     char emitted[LAB_EMITTED_MAX][48];
@@ -168,13 +168,13 @@ double lab_seconds(const struct lab_run *run);
  * `count` numbers, all 0, that are the caller's until the next call and are freed with
  * the run; NULL after lab_fail().
  */
-double *lab_room(struct lab_run *run, int64_t count);
+double *lab_scratch(struct lab_run *run, int64_t count);
 
 /* Values by flag name; a name that is no flag is a bug and aborts in debug builds. */
 double lab_real(const struct lab_run *run, const char *name);
 int64_t lab_integer(const struct lab_run *run, const char *name);
 const char *lab_text(const struct lab_run *run, const char *name);
-/* Of a LAB_CHOICE: the index of its value among the choices. */
+/* The index of the value of a LAB_CHOICE among its choices. */
 int lab_choice(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
@@ -182,7 +182,7 @@ void lab_set(struct lab_run *run, const char *name, double number);
 /* The run's own setting. */
 struct lab_setting lab_own(const struct lab_run *run);
 
-/* What was found, as in a row. */
+/* Theory and measurement of a row. */
 struct lab_found {
     int is_absent; /* not measured at this setting: no row */
     double theory, measured, se, allowed;
@@ -191,11 +191,16 @@ struct lab_found {
     double low, high;
 };
 
-/* Exact theory, and what was measured with its standard error, or without chance. */
+/* Exact theory; a measurement with its standard error, or a deterministic one. */
 struct lab_found lab_exact(double theory, struct lab_estimate measured);
 struct lab_found lab_sure(double theory, double measured);
-/* What vanishes but for rounding, of which so much is allowed: a bound. */
+/* The same with so much rounding, absolute. */
+struct lab_found lab_about(double theory, double measured, double allowed);
+/* A bound, with so much rounding; the second: a number that is 0 but for rounding. */
+struct lab_found lab_below(double bound, double measured, double allowed);
 struct lab_found lab_zero(double measured, double allowed);
+/* A bound where theory has 0; lab_about() elsewhere. */
+struct lab_found lab_defect(double theory, double measured, double allowed);
 /* Theory that holds in a limit, to first order, or of a model. */
 struct lab_found lab_near(enum lab_kind kind, double theory,
                           struct lab_estimate measured);
@@ -207,15 +212,14 @@ struct lab_found lab_near(enum lab_kind kind, double theory,
 void lab_emit(struct lab_run *run, const char *quantity, const struct lab_setting *at,
               struct lab_found found);
 
-/* The usual row: exact theory, the run's own parameters. */
-void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
-                    double measured, double se);
+/* At the run's own parameters. */
+void lab_emit_own(struct lab_run *run, const char *quantity, struct lab_found found);
 
 /* A point of a figure, from an estimate. */
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
 
-/* What was seen at the run's parameters, in place of what the experiment shows. */
+/* A conclusion at the run's parameters, which replaces the words of the experiment. */
 __attribute__((format(printf, 2, 3))) void lab_conclude(struct lab_run *run,
                                                         const char *format, ...);
 
@@ -228,22 +232,22 @@ lab_plot(struct lab_run *run, const char *id, const char *title, const char *x_l
          const char *y_label, int log_axes, const char *caption, ...);
 /*
  * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
- * bin as steps; a label of NULL: no theory.  High bars at the ends are cut off, and their
- * mass is written in.
+ * bin as steps; a subject of NULL: no theory.  High bars at the ends are cut off, and
+ * their mass is written in.
  */
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
-                        const char *label, double (*cdf)(const void *arg, double w),
+                        const char *subject, double (*cdf)(const void *arg, double w),
                         const void *arg);
 
 /* Moments of `count` values over `trials` trials: lab_measure_trials(). */
 int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
                    int count, int64_t scratch, struct lab_moments *moments);
 
-/* ---- what may be said of a row ------------------------------------------- */
+/* ---- the standing of a row ------------------------------------------------ */
 
 const char *lab_kind_name(enum lab_kind kind); /* "exact", "bound", "first-order" ... */
 
-/* z of a row: (measured - theory) / se; NaN where that is no test of its theory. */
+/* z of a row: (measured - theory) / se; NaN where it does not test the theory. */
 double lab_row_z(const struct lab_row *row);
 /* |measured - theory| / |theory| of a limit, first-order form or model; NaN otherwise. */
 double lab_row_distance(const struct lab_row *row);
@@ -251,19 +255,19 @@ double lab_row_distance(const struct lab_row *row);
 enum lab_standing {
     LAB_UNJUDGED, /* no theory, no measurement, too few events, or lost in rounding */
     LAB_WITHIN,   /* exact: |z| <= 4, or theory within [low, high], or to rounding */
-    LAB_OUTSIDE,  /* exact, and not so */
+    LAB_OUTSIDE,  /* exact, and violated */
     LAB_HELD,     /* a bound is held, to 4 se and rounding */
     LAB_BROKEN,
     LAB_SHOWN /* a limit, a first-order form or a model: nothing is claimed */
 };
 
 enum lab_standing lab_row_standing(const struct lab_row *row);
-/* Whether theory is wrong: LAB_OUTSIDE or LAB_BROKEN. */
+/* Nonzero for LAB_OUTSIDE and LAB_BROKEN. */
 int lab_row_differs(const struct lab_row *row);
 /* 1 where theory holds, 0 where it does not, -1 where nothing is claimed. */
 int lab_row_holds(const struct lab_row *row);
 
-/* Rows by what may be said of them. */
+/* Numbers of rows by their standing. */
 struct lab_count {
     int exact, within, bounds, held, shown;
 };

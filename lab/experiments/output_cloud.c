@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/experiments/experiment_parts.h"
+#include "lab/experiments/output_cloud.h"
 
 #include <math.h>
 
@@ -82,26 +82,23 @@ int lab_output_cloud(struct lab_run *run, const struct lab_scene *scene)
         return 0;
     if (draw(run, scene, &cloud))
         return -1;
-    struct lab_figure *const figure = lab_plot(
-        run, "outputs", "Outputs in the plane of v_a and v_b", "coefficient of v_a in c",
-        "coefficient of v_b in c", 0,
-        "%d draws of the keys, n = %g, C = %g. One head: %d outputs lie within 0.1 of "
-        "v_a "
-        "or v_b, %d within 0.1 of the average. Two heads on the same keys: %d and %d.",
-        cloud.one.count, (double)scene->n, scene->query[TWO][0], count_ends(&cloud.one),
-        count_near(&cloud.one, 0.5, 0.5), count_ends(&cloud.two),
-        count_near(&cloud.two, 0.5, 0.5));
+    struct lab_figure *const figure =
+        lab_plot(run, "outputs", "Outputs in the plane of v_a and v_b",
+                 "coefficient of v_a in c", "coefficient of v_b in c", 0,
+                 "%d draws of the keys, n = %g, C = %g. One head: %d outputs lie within "
+                 "0.1 of v_a or v_b, %d within 0.1 of the average. Two heads on the same "
+                 "keys: %d and %d.",
+                 cloud.one.count, (double)scene->n, scene->query[TWO][0],
+                 count_ends(&cloud.one), count_near(&cloud.one, 0.5, 0.5),
+                 count_ends(&cloud.two), count_near(&cloud.two, 0.5, 0.5));
     if (!figure)
         return 0;
     figure->square = 1;
-    struct lab_series *const segment =
-        lab_series_add(figure, LAB_LINE, "segment from v_a to v_b");
-    lab_series_point(segment, 1, 0, 0);
-    lab_series_point(segment, 0, 1, 0);
+    lab_line_add(figure, "segment from v_a to v_b", 1, 0, 0, 1);
     add_points(figure, "one head", &cloud.one);
     add_points(figure, "two heads", &cloud.two);
-    lab_figure_note(figure, 1, 0.13, "v_a");
-    lab_figure_note(figure, 0.02, 1, "v_b");
-    lab_figure_note(figure, 0.49, 0.54, "(v_a + v_b)/2");
+    lab_figure_annotate(figure, 1, 0.13, "v_a");
+    lab_figure_annotate(figure, 0.02, 1, "v_b");
+    lab_figure_annotate(figure, 0.49, 0.54, "(v_a + v_b)/2");
     return 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be said of a row: its theory holds, does not, or is only shown beside it. */
+/* The standing of a row: its theory holds, fails, or is only shown beside it. */
 #include "lab/experiments/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /*
- * What rounding may do to a deterministic quantity computed in double: relative, and to a
- * difference of numbers of size 1.
+ * Rounding of a deterministic quantity computed in double: relative, and for a difference
+ * of numbers of size 1.
  */
 static const double rounding = 1e-10, cancellation = 1e-15;
-/* Theory that is not so many times its rounding is lost in it. */
+/* Least ratio of a theory to its rounding; below it the theory is not tested. */
 static const double digits = 10;
 
 const char *lab_kind_name(enum lab_kind kind)
@@ -29,13 +29,13 @@ static int is_limit(const struct lab_row *row)
            row->kind == LAB_MODEL;
 }
 
-/* Of a sample: what rounding may have added to the number measured. */
+/* Rounding of a measurement over a sample. */
 static double sample_rounding(const struct lab_row *row)
 {
     return fmax(row->allowed, rounding * fabs(row->theory));
 }
 
-/* Scatter of the size of the rounding is no measure of chance. */
+/* Scatter of the size of the rounding is not statistical. */
 static int is_chance(const struct lab_row *row)
 {
     return row->se > digits * sample_rounding(row);

@@ -7,15 +7,6 @@
 
 /* ---- a setting --------------------------------------------------------------- */
 
-static void theory_of(const struct lab_model *model, const struct lab_setting *at,
-                      double *theory)
-{
-    const struct lab_scene scene =
-        model->scene ? model->scene(at) : (struct lab_scene){0};
-
-    model->theory(at, model->scene ? &scene : NULL, theory);
-}
-
 static int perform_trials(struct lab_run *run, const struct lab_model *model,
                           const struct lab_setting *at, uint64_t stream, int64_t trials,
                           struct lab_sample *sample)
@@ -35,17 +26,24 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
                              sample->histogram ? histograms : NULL);
 }
 
+void lab_predict(const struct lab_model *model, const struct lab_setting *at,
+                 struct lab_sample *sample)
+{
+    double theory[LAB_QUANTITIES_MAX];
+
+    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
+    model->theory(at, theory);
+    for (int r = 0; r < model->count; r++)
+        sample->found[r] = lab_sure(theory[r], NAN);
+}
+
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
                    const struct lab_setting *at, uint64_t stream, int64_t trials,
                    struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
-    double theory[LAB_QUANTITIES_MAX];
 
-    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
-    theory_of(model, at, theory);
-    for (int r = 0; r < model->count; r++)
-        found[r] = lab_sure(theory[r], NAN);
+    lab_predict(model, at, sample);
     if (model->measure)
         return model->measure(run, at, found);
     if (perform_trials(run, model, at, stream, trials, sample))
@@ -53,7 +51,7 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
     for (int r = 0; r < model->count; r++) {
         const struct lab_observable *const row = &model->rows[r];
         found[r] =
-            lab_exact(theory[r],
+            lab_exact(found[r].theory,
                       lab_estimate_by(row->how, &sample->moments[row->value], row->most));
     }
     if (model->finish)
@@ -73,7 +71,7 @@ void lab_emit_all(struct lab_run *run, const struct lab_model *model,
     }
 }
 
-/* Cancelled before the first trial. */
+/* The session was cancelled before the first trial. */
 static int is_empty(const struct lab_run *run, const struct lab_sample *sample)
 {
     return lab_stopped(&run->session) && isnan(sample->found[0].measured);
@@ -83,6 +81,10 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
                 const struct lab_setting *at, uint64_t stream, int64_t trials,
                 struct lab_sample *sample)
 {
+    struct lab_sample own = {.histogram = NULL};
+
+    if (!sample)
+        sample = &own;
     if (lab_measure_at(run, model, at, stream, trials, sample))
         return -1;
     if (!is_empty(run, sample))
@@ -115,7 +117,7 @@ static void draw_lines(const struct lab_model *model, const struct lab_sweep *sw
     for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
         double *const value = &at.at[sweep->flag];
         *value = lab_line_at(&sweep->line, x);
-        theory_of(model, &at, theory);
+        model->theory(&at, theory);
         for (int c = 0; c < count; c++)
             lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
     }

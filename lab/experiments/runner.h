@@ -17,11 +17,11 @@ struct lab_observable {
     double most; /* the value lies within [0, most] */
 };
 
-/* What was measured at a setting. */
+/* The measurements of a setting. */
 struct lab_sample {
     struct lab_found found[LAB_QUANTITIES_MAX];       /* by row */
     struct lab_moments moments[LAB_TRIAL_VALUES_MAX]; /* of the values of the trials */
-    struct lab_histogram *histogram;                  /* of value 0; NULL: not wanted */
+    struct lab_histogram *histogram;                  /* of value 0; NULL: none */
 };
 
 /* The arg of a model's own trial: its setting, and its stream of random numbers. */
@@ -33,12 +33,8 @@ struct lab_draws {
 struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
-    /*
-     * theory[row] at a setting, NaN where no exact form is known; scene: that of the
-     * setting, NULL where the model has none.
-     */
-    void (*theory)(const struct lab_setting *at, const struct lab_scene *scene,
-                   double *theory);
+    /* theory[row] at a setting, NaN where no exact form is known. */
+    void (*theory)(const struct lab_setting *at, double *theory);
 
     /*
      * Monte Carlo: `scene` with `observe`, whose arg is the setting; or `trial`, whose
@@ -51,18 +47,21 @@ struct lab_model {
     int64_t (*scratch)(const struct lab_setting *at);
     int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
                   int64_t trials, struct lab_sample *sample);
-    /* Changes what is not the estimate of its observable; NULL: everything is. */
+    /* Sets rows that are not estimates of their observables; NULL: all are. */
     void (*finish)(const struct lab_setting *at, struct lab_sample *sample);
     /* Scatter up to this is rounding, not chance: the row counts as sure. */
     double rounding;
 
-    /* Without chance: sets found[row], whose theory is there. */
+    /* Deterministic: sets found[row], whose theory is set. */
     int (*measure)(struct lab_run *run, const struct lab_setting *at,
                    struct lab_found *found);
 };
 /* The fields of a model that name its table of rows. */
 #define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 
+/* Theory at a setting, without measurements. */
+void lab_predict(const struct lab_model *model, const struct lab_setting *at,
+                 struct lab_sample *sample);
 /* Measures a setting into the sample.  0, or -1 after lab_fail(). */
 int lab_measure_at(struct lab_run *run, const struct lab_model *model,
                    const struct lab_setting *at, uint64_t stream, int64_t trials,
@@ -70,7 +69,7 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
 /* Emits every row that is not absent. */
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
                   const struct lab_setting *at, const struct lab_sample *sample);
-/* Measures a setting and emits its rows. */
+/* Measures a setting and emits its rows; `sample` may be NULL. */
 int lab_rows_at(struct lab_run *run, const struct lab_model *model,
                 const struct lab_setting *at, uint64_t stream, int64_t trials,
                 struct lab_sample *sample);
@@ -101,6 +100,9 @@ struct lab_sweep {
         *own; /* of the run's own setting; NULL: it is measured anew */
 };
 #define LAB_STEPS_OF(table) .steps = (table), .count = sizeof(table) / sizeof *(table)
+/* A sweep over a flag, its steps a table, and further fields by name. */
+#define LAB_SWEEP(over, table, ...)                                                      \
+    ((struct lab_sweep){.flag = (over), LAB_STEPS_OF(table), __VA_ARGS__})
 
 /* A row of the model, and the curve that shows it; NULL: it is not drawn. */
 struct lab_plotted {

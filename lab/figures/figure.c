@@ -76,22 +76,49 @@ struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
     va_start(args, label);
     vsnprintf(series->label, sizeof series->label, label, args);
     va_end(args);
+    return lab_series_about(series, series->label);
+}
+
+struct lab_series *lab_series_about(struct lab_series *series, const char *subject)
+{
+    if (series)
+        snprintf(series->subject, sizeof series->subject, "%s", subject);
     return series;
 }
 
-struct lab_curve lab_curve_add(struct lab_figure *figure, const char *label, ...)
+struct lab_series *lab_theory_add(struct lab_figure *figure, const char *subject)
 {
-    char subject[sizeof((struct lab_series *)0)->label];
+    return lab_series_about(
+        lab_series_add(figure, LAB_LINE, "theory%s%s", *subject ? ", " : "", subject),
+        subject);
+}
+
+struct lab_series *lab_measured_add(struct lab_figure *figure, const char *subject)
+{
+    return lab_series_about(
+        lab_series_add(figure, LAB_POINTS, "measured%s%s", *subject ? ", " : "", subject),
+        subject);
+}
+
+struct lab_curve lab_curve_add(struct lab_figure *figure, const char *subject, ...)
+{
+    char text[sizeof((struct lab_series *)0)->subject];
     va_list args;
 
-    va_start(args, label);
-    vsnprintf(subject, sizeof subject, label, args);
+    va_start(args, subject);
+    vsnprintf(text, sizeof text, subject, args);
     va_end(args);
-    const char *const comma = *subject ? ", " : "";
-    struct lab_series *const theory =
-        lab_series_add(figure, LAB_LINE, "theory%s%s", comma, subject);
-    return (struct lab_curve){
-        theory, lab_series_add(figure, LAB_POINTS, "measured%s%s", comma, subject)};
+    struct lab_series *const theory = lab_theory_add(figure, text);
+    return (struct lab_curve){theory, lab_measured_add(figure, text)};
+}
+
+void lab_line_add(struct lab_figure *figure, const char *label, double x0, double y0,
+                  double x1, double y1)
+{
+    struct lab_series *const series = lab_series_add(figure, LAB_LINE, "%s", label);
+
+    lab_series_point(series, x0, y0, 0);
+    lab_series_point(series, x1, y1, 0);
 }
 
 void lab_series_point(struct lab_series *series, double x, double y, double se)
@@ -110,7 +137,8 @@ void lab_series_point(struct lab_series *series, double x, double y, double se)
     series->se[series->count++] = se;
 }
 
-void lab_figure_note(struct lab_figure *figure, double x, double y, const char *text, ...)
+void lab_figure_annotate(struct lab_figure *figure, double x, double y, const char *text,
+                         ...)
 {
     char words[sizeof((struct lab_series *)0)->label];
     va_list args;
@@ -118,7 +146,7 @@ void lab_figure_note(struct lab_figure *figure, double x, double y, const char *
     va_start(args, text);
     vsnprintf(words, sizeof words, text, args);
     va_end(args);
-    lab_series_point(lab_series_add(figure, LAB_NOTE, "%s", words), x, y, 0);
+    lab_series_point(lab_series_add(figure, LAB_ANNOTATION, "%s", words), x, y, 0);
 }
 
 struct lab_heat *lab_heat_set(struct lab_figure *figure, int columns, int rows,

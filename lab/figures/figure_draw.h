@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the drawing share: the plot's place on the page and its axes. */
+/* The drawing: the place of the plot, its axes, series and heat map. */
 #ifndef LAB_FIGURE_DRAW_H
 #define LAB_FIGURE_DRAW_H
 
+#include <stddef.h>
+
 #include "lab/figures/figure.h"
-#include "lab/figures/figure_axis.h"
 #include "lab/figures/text.h"
+
+/* ---- axes: range, ticks, and their labels --------------------------------------- */
+
+enum { LAB_TICKS_MAX = 32 };
+
+struct lab_axis {
+    int log;
+    double lo, hi; /* lo < hi; both positive on a logarithmic axis */
+    double tick[LAB_TICKS_MAX];
+    int ticks;
+    const char *names; /* "a|b|c" for 0, 1, 2; NULL: numbers */
+};
+
+/*
+ * Takes a range of data, lo <= hi (both positive where `log`), widens an empty
+ * range, and puts about `wanted` ticks at round numbers: multiples of 1, 2 or 5 times
+ * a power of ten, or powers of ten (with 2 and 5 between where there is room).
+ */
+void lab_axis_fit(struct lab_axis *axis, double lo, double hi, int log, int wanted);
+/* The same with one tick for each name. */
+void lab_axis_name(struct lab_axis *axis, const char *names);
+/* Position of a value: 0 at lo, 1 at hi, not limited; NaN where there is none. */
+double lab_axis_place(const struct lab_axis *axis, double value);
+/* The inside of a <text>: the number or the name of tick `i`. */
+void lab_axis_label(const struct lab_axis *axis, int i, char *text, size_t size);
+/* The width in em of that tick's label, roughly. */
+double lab_axis_label_width(const struct lab_axis *axis, int i);
+
+/* ---- the drawing ------------------------------------------------------------------ */
 
 enum { LAB_COLOURS = 8, LAB_BAR_WIDTH = 14 };
 
@@ -21,12 +51,10 @@ struct lab_canvas {
 
 /* Sets x, y and z from the figure. */
 void lab_canvas_axes(struct lab_canvas *canvas);
-/* Page coordinates of a data point; NaN for what has no place. */
+/* Page coordinates of a data point; NaN if it cannot be drawn. */
 double lab_canvas_x(const struct lab_canvas *canvas, double x);
 double lab_canvas_y(const struct lab_canvas *canvas, double y);
 
-/* The label without the words "theory" and "measured"; `subject` is as long. */
-void lab_series_subject(const struct lab_series *series, char *subject);
 /*
  * Colours of the first `most` series, 0 .. LAB_COLOURS - 1: see struct lab_series.
  * Returns how many colours there are.

@@ -123,11 +123,11 @@ void lab_heat_bar(const struct lab_canvas *canvas)
     const double step = canvas->height / LEVELS;
     fputs("<g shape-rendering=\"crispEdges\">\n", canvas->out);
     for (int i = 0; i < LEVELS; i++)
-        fprintf(canvas->out,
-                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" "
-                "fill=\"#%06x\"/>\n",
-                x, canvas->top + canvas->height - (i + 1) * step, LAB_BAR_WIDTH,
-                step + 0.3, colour_of(canvas, i));
+        fprintf(
+            canvas->out,
+            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" fill=\"#%06x\"/>\n",
+            x, canvas->top + canvas->height - (i + 1) * step, LAB_BAR_WIDTH, step + 0.3,
+            colour_of(canvas, i));
     fputs("</g>\n", canvas->out);
     for (int i = 0; i < canvas->z.ticks; i++) {
         char text[128];
@@ -135,8 +135,8 @@ void lab_heat_bar(const struct lab_canvas *canvas)
         const double y = canvas->top + canvas->height * (1 - place);
         lab_axis_label(&canvas->z, i, text, sizeof text);
         fprintf(canvas->out,
-                "<path class=\"tick\" d=\"M%.2f %.2fh4\"/>"
-                "<text class=\"number\" x=\"%.2f\" y=\"%.2f\">%s</text>\n",
+                "<path class=\"tick\" d=\"M%.2f %.2fh4\"/><text class=\"number\" "
+                "x=\"%.2f\" y=\"%.2f\">%s</text>\n",
                 x + LAB_BAR_WIDTH, y, x + LAB_BAR_WIDTH + 7, y + 4.5, text);
     }
 }

@@ -2,58 +2,25 @@
 /* Series: lines, steps, bars and points with error bars. */
 #include "lab/figures/figure_draw.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 /* More points than this are a cloud: small, and to be seen through. */
 enum { DENSE = 80 };
 
-/* Takes `word` out of `text`, with the brackets or the comma that joined it. */
-static void take_out(char *text, const char *word)
-{
-    char *start = strstr(text, word);
-    if (!start)
-        return;
-    char *end = start + strlen(word);
-    if ((start > text && isalnum((unsigned char)start[-1])) ||
-        isalnum((unsigned char)*end))
-        return;
-    if (start > text && start[-1] == '(' && *end == ')') {
-        start--;
-        end++;
-    }
-    if (start == text)
-        end += strspn(end, ",: ");
-    else
-        while (start > text && strchr(",: ", start[-1]))
-            start--;
-    memmove(start, end, strlen(end) + 1);
-}
-
-void lab_series_subject(const struct lab_series *series, char *subject)
-{
-    memcpy(subject, series->label, sizeof series->label);
-    take_out(subject, "theory");
-    take_out(subject, "measured");
-}
-
 int lab_series_colours(const struct lab_figure *figure, int *colour, int most)
 {
     int used = 0;
     for (int i = 0; i < figure->count && i < most; i++) {
-        if (figure->series[i]->mark == LAB_NOTE) {
+        if (figure->series[i]->mark == LAB_ANNOTATION) {
             colour[i] = 0;
             continue;
         }
-        char key[sizeof figure->series[i]->label], other[sizeof key];
-        lab_series_subject(figure->series[i], key);
         colour[i] = -1;
-        for (int j = 0; j < i && colour[i] < 0; j++) {
-            lab_series_subject(figure->series[j], other);
-            if (figure->series[j]->mark != LAB_NOTE && !strcmp(key, other))
+        for (int j = 0; j < i && colour[i] < 0; j++)
+            if (figure->series[j]->mark != LAB_ANNOTATION &&
+                !strcmp(figure->series[j]->subject, figure->series[i]->subject))
                 colour[i] = colour[j];
-        }
         if (colour[i] < 0)
             colour[i] = used++ % LAB_COLOURS;
     }
@@ -67,11 +34,11 @@ static int inside(const struct lab_canvas *canvas, double x, double y)
            y >= canvas->top - far && y <= canvas->top + canvas->height + far;
 }
 
-/* A path through the points; what has no place interrupts it. */
+/* A path through the points; points that cannot be drawn interrupt it. */
 static void path_data(const struct lab_canvas *canvas, const struct lab_series *series)
 {
     int drawing = 0;
-    /* Far outside the plot is as good as anywhere: viewers dislike huge numbers. */
+    /* Limits coordinates far outside the plot: viewers fail with huge numbers. */
     const double limit = 10000;
     for (int i = 0; i < series->count; i++) {
         const double x = lab_canvas_x(canvas, series->x[i]);
@@ -112,7 +79,7 @@ static void draw_dashes(const struct lab_canvas *canvas, const struct lab_series
 
 /*
  * On a heat map colours mean values: a line is white with a black edge, to be seen on
- * every colour, and its dashes tell it from the others.
+ * every colour; series differ in their dashes.
  */
 static void open_line(const struct lab_canvas *canvas, int colour)
 {
@@ -186,7 +153,7 @@ static void draw_bars(const struct lab_canvas *canvas, const struct lab_series *
     }
 }
 
-/* Shapes tell series apart where colours cannot. */
+/* Shapes distinguish series in print without colours. */
 static void draw_point(const struct lab_canvas *canvas, double x, double y, double r,
                        int colour)
 {
@@ -263,7 +230,7 @@ void lab_series_draw(const struct lab_canvas *canvas, const struct lab_series *s
     case LAB_POINTS:
         draw_points(canvas, series, colour);
         break;
-    case LAB_NOTE:
+    case LAB_ANNOTATION:
         draw_note(canvas, series);
         break;
     }
@@ -297,7 +264,7 @@ void lab_series_sample(const struct lab_canvas *canvas, const struct lab_series 
             }
         draw_point(canvas, x + 11, y, 3.4, colour);
         break;
-    case LAB_NOTE:
+    case LAB_ANNOTATION:
         break;
     }
 }

@@ -11,11 +11,11 @@ enum {
     SQUARE = 330, /* both sides of a plot whose axes have one unit */
     MARGIN = 12,
     TITLE_SIZE = 15,
-    TITLE_WIDTH = 17, /* bold letters are wider than their size tells */
+    TITLE_WIDTH = 17, /* bold letters are wider */
     TITLE_LINE = 20,
     LABEL_SIZE = 13,
     LABEL_LINE = 18,
-    SAMPLE = 30, /* room of a sample in the legend */
+    SAMPLE = 30, /* each of a sample in the legend */
     SERIES_MAX = 64
 };
 
@@ -72,7 +72,7 @@ static int paragraph(FILE *out, int draw, const char *class, const char *text, d
     return lines;
 }
 
-/* Where the next entry of the legend goes. */
+/* Position of the next entry of the legend. */
 struct flow {
     double x, y;
     int rows, draw;
@@ -105,14 +105,13 @@ static void legend_entry(const struct lab_canvas *canvas, struct flow *flow,
 }
 
 /* The other series of the same subject and another mark; -1: none. */
-static int partner(const struct lab_figure *figure, int i, char *subject)
+static int partner(const struct lab_figure *figure, int i)
 {
-    char other[sizeof figure->series[i]->label];
-    lab_series_subject(figure->series[i], subject);
-    for (int j = 0; *subject && j < figure->count && j < SERIES_MAX; j++) {
-        lab_series_subject(figure->series[j], other);
-        if (figure->series[j]->mark != figure->series[i]->mark &&
-            figure->series[j]->mark != LAB_NOTE && !strcmp(subject, other))
+    const struct lab_series *const one = figure->series[i];
+    for (int j = 0; *one->subject && j < figure->count && j < SERIES_MAX; j++) {
+        const struct lab_series *const other = figure->series[j];
+        if (other->mark != one->mark && other->mark != LAB_ANNOTATION &&
+            !strcmp(one->subject, other->subject))
             return j;
     }
     return -1;
@@ -126,13 +125,13 @@ static int legend(const struct lab_canvas *canvas, const int *colour, int draw, 
     const char *note = NULL;
     for (int i = 0; i < figure->count && i < SERIES_MAX; i++) {
         const struct lab_series *const series = figure->series[i];
-        char subject[sizeof series->label];
-        const int other = partner(figure, i, subject);
-        if (!*series->label || series->mark == LAB_NOTE || (other >= 0 && other < i))
+        const int other = partner(figure, i);
+        if (!*series->label || series->mark == LAB_ANNOTATION ||
+            (other >= 0 && other < i))
             continue;
         const struct lab_series *second = other < 0 ? NULL : figure->series[other];
         legend_entry(canvas, &flow, series, second, colour[i],
-                     second ? subject : series->label);
+                     second ? series->subject : series->label);
         if (second)
             note = series->mark == LAB_BARS || second->mark == LAB_BARS
                        ? "line: theory, bars: measured"
@@ -167,20 +166,20 @@ static int label_every(const struct lab_canvas *canvas)
     return (int)fmax(1, ceil(needed / closest));
 }
 
-/* Whether names would touch: they are then written on two levels. */
+/* Nonzero if names would touch: they are then written on two levels. */
 static int crowded(const struct lab_canvas *canvas)
 {
     const struct lab_axis *const axis = &canvas->x;
-    const double room = canvas->width / (axis->hi - axis->lo);
+    const double each = canvas->width / (axis->hi - axis->lo);
     for (int i = 1; axis->names && i < axis->ticks; i++)
         if (LABEL_SIZE *
                 (lab_axis_label_width(axis, i - 1) + lab_axis_label_width(axis, i)) >
-            2 * room - 12)
+            2 * each - 12)
             return 1;
     return 0;
 }
 
-/* Small marks at 2, 3, ... 9 times each power of ten, where they can be told apart. */
+/* Small marks at 2, 3, ... 9 times each power of ten, where they are far enough apart. */
 static void draw_minor_ticks(const struct lab_canvas *canvas, const struct lab_axis *axis)
 {
     if (!axis->log || axis->hi / axis->lo > 2e6)
@@ -217,8 +216,8 @@ static void draw_x_axis(const struct lab_canvas *canvas)
             continue;
         lab_axis_label(&canvas->x, i, text, sizeof text);
         fprintf(canvas->out,
-                "<text class=\"number\" text-anchor=\"middle\" x=\"%.2f\" y=\"%.2f\">"
-                "%s</text>\n",
+                "<text class=\"number\" text-anchor=\"middle\" x=\"%.2f\" "
+                "y=\"%.2f\">%s</text>\n",
                 x, bottom + 18 + (two_levels && i % 2 ? LABEL_LINE - 2 : 0), text);
     }
 }
@@ -233,9 +232,8 @@ static void draw_y_axis(const struct lab_canvas *canvas)
                     canvas->left, y, canvas->width);
         lab_axis_label(&canvas->y, i, text, sizeof text);
         fprintf(canvas->out,
-                "<path class=\"tick\" d=\"M%.2f %.2fh-4\"/>"
-                "<text class=\"number\" text-anchor=\"end\" x=\"%.2f\" y=\"%.2f\">"
-                "%s</text>\n",
+                "<path class=\"tick\" d=\"M%.2f %.2fh-4\"/><text class=\"number\" "
+                "text-anchor=\"end\" x=\"%.2f\" y=\"%.2f\">%s</text>\n",
                 canvas->left, y, canvas->left - 7, y + 4.5, text);
     }
 }
@@ -246,12 +244,12 @@ static void draw_y_axis(const struct lab_canvas *canvas)
 static void draw_plot(const struct lab_canvas *canvas, const int *colour)
 {
     static const enum lab_mark order[] = {LAB_BARS, LAB_STEPS, LAB_LINE, LAB_POINTS,
-                                          LAB_NOTE};
+                                          LAB_ANNOTATION};
     const struct lab_figure *const figure = canvas->figure;
     if (figure->heat.columns)
         lab_heat_draw(canvas);
     for (size_t layer = 0; layer < sizeof order / sizeof order[0]; layer++) {
-        const int clipped = order[layer] != LAB_POINTS && order[layer] != LAB_NOTE;
+        const int clipped = order[layer] != LAB_POINTS && order[layer] != LAB_ANNOTATION;
         if (clipped)
             fprintf(canvas->out,
                     "<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
@@ -400,11 +398,4 @@ int lab_figures_svg(const struct lab_figures *figures, FILE *out)
     }
     fputs("</svg>\n", out);
     return ferror(out) ? -1 : 0;
-}
-
-int lab_figure_svg(const struct lab_figure *figure, FILE *out)
-{
-    struct lab_figure copy = *figure, *one = &copy;
-    const struct lab_figures figures = {.figure = &one, .count = 1};
-    return lab_figures_svg(&figures, out);
 }

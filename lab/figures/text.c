@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/figures/text.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,11 +85,58 @@ void lab_text_number(FILE *out, double value, int digits)
     snprintf(text, sizeof text, "%.*e", digits - 1, size);
     char *const e = strchr(text, 'e');
     const int power = atoi(e + 1);
-    /* Zeros at the end say nothing here. */
+    /* Without zeros at the end. */
     char *end = e;
     while (strchr(text, '.') < end && (end[-1] == '0' || end[-1] == '.'))
         end--;
     *end = '\0';
     fprintf(out, "%s\u00b710<sup>%s%d</sup>", text, power < 0 ? "\u2212" : "",
             abs(power));
+}
+
+void lab_html(FILE *out, const char *template, ...)
+{
+    va_list args;
+
+    va_start(args, template);
+    while (*template) {
+        const size_t plain = strcspn(template, "{");
+        char format[8];
+        fwrite(template, 1, plain, out);
+        template += plain;
+        if (!*template ++)
+            break;
+        switch (*template) {
+        case 's':
+            fputs(va_arg(args, const char *), out);
+            break;
+        case 'h':
+            lab_text_html(out, va_arg(args, const char *));
+            break;
+        case 'p':
+            lab_text_prose(out, va_arg(args, const char *));
+            break;
+        case 'm':
+            lab_text_markdown(out, va_arg(args, const char *));
+            break;
+        case 'f':
+            lab_text_formula(out, va_arg(args, const char *));
+            break;
+        case 'd':
+            fprintf(out, "%d", va_arg(args, int));
+            break;
+        case 'l':
+            fprintf(out, "%" PRId64, va_arg(args, int64_t));
+            break;
+        case 'n':
+            lab_text_number(out, va_arg(args, double), atoi(template + 1));
+            break;
+        default:
+            snprintf(format, sizeof format, "%%%.*s", (int)strcspn(template, "}"),
+                     template);
+            fprintf(out, format, va_arg(args, double));
+        }
+        template += strcspn(template, "}") + 1;
+    }
+    va_end(args);
 }

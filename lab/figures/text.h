@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words on a page: how wide, where to break, how to write them in HTML and XML. */
+/* Text on a page: widths, line breaks, escaping for HTML and XML. */
 #ifndef LAB_TEXT_H
 #define LAB_TEXT_H
 
@@ -24,6 +24,13 @@ void lab_text_formula(FILE *out, const char *tex);
 void lab_text_plain(const char *tex, char *text, size_t size);
 /* A number for reading: `digits` significant ones, "1.2 x 10^-7" set as in print. */
 void lab_text_number(FILE *out, double value, int digits);
+
+/*
+ * HTML from a template; each field in braces takes the next argument: {s} a string as it
+ * is, {h} one to be escaped, {p} prose, {m} Markdown, {f} a formula, {d} an int, {l} an
+ * int64_t, {n5} a double in 5 digits for reading, {.3g} a double as printf() writes it.
+ */
+void lab_html(FILE *out, const char *template, ...);
 
 enum lab_markup { LAB_HTML, LAB_SVG };
 

@@ -58,7 +58,7 @@ static void put(struct setter *setter, const char *text, size_t length)
     if (length == 0)
         return;
     if (setter->shift) {
-        /* What is moved stays moved, so one character on the line is enough. */
+        /* The shift lasts, so it takes one character only. */
         fprintf(setter->out, "<tspan dy=\"%d\">", -setter->shift);
         size_t first = 1;
         while (first < length && ((unsigned char)text[first] & 0xc0) == 0x80)
@@ -143,7 +143,7 @@ static void put_group(struct setter *setter, const char *text, size_t length, in
     put_raised(setter, text + bracket, length - 2 * bracket, below);
 }
 
-/* Whether the '-' at text[i] is a minus: "-1", "(1-eps", "n-1", "v_a-v_b", but not
+/* Nonzero if the '-' at text[i] is a minus: "-1", "(1-eps", "n-1", "v_a-v_b", but not
  * "two-head". */
 static int is_minus(const char *text, size_t length, size_t i)
 {
@@ -178,7 +178,7 @@ static size_t put_sign(struct setter *setter, const char *text, size_t length, s
     return bytes;
 }
 
-/* What follows a letter or a bracket that can carry them; returns the bytes used. */
+/* The index and exponent after a letter or bracket; returns the bytes used. */
 static size_t put_index_and_exponent(struct setter *setter, const char *text,
                                      size_t length, int takes_index)
 {

@@ -16,7 +16,7 @@ static size_t spaces(const char *tex, size_t length)
     return n;
 }
 
-/* How many arguments follow a command. */
+/* Number of arguments of a command. */
 static int arguments_of(const char *tex, size_t length)
 {
     static const char *const one[] = {"sqrt", "text", "mathrm", "bar"};
@@ -150,7 +150,7 @@ static void set_atom(FILE *out, const char *tex, size_t length)
     }
 }
 
-/* An atom with what stands below and above it; below an operator, its limits. */
+/* An atom with its index and exponent; for an operator, its limits. */
 static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom)
 {
     const int limits = lab_tex_is(tex, atom, "sum") || lab_tex_is(tex, atom, "max");
@@ -206,7 +206,7 @@ static void set_row(FILE *out, const char *tex, size_t length)
     }
 }
 
-/* The formula, and the TeX it comes from for whoever wants to copy it. */
+/* The formula, with its TeX as an annotation that can be copied. */
 static void set_formula(FILE *out, const char *tex, size_t length, int block)
 {
     fprintf(out, "<math%s><semantics><mrow>", block ? " display=\"block\"" : "");

@@ -1,10 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* Letters, and what the texts of an answer are worth in them. */
+/* The texts of an answer, and the claim of its part about them. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/grade/probing.h"
+#include "lab/setups/pair.h"
+
+/* ---- claims ------------------------------------------------------------------------ */
+
+/* The text with "#" replaced by a number: 0, or -1 where it is too long. */
+static int number_text(const char *text, int number, char to[LAB_CLAIM_TEXT])
+{
+    size_t length = 0;
+    for (; *text && length + 1 < LAB_CLAIM_TEXT; text++)
+        to[length++] = *text == '#' ? (char)('0' + number) : *text;
+    to[length] = 0;
+    return *text ? -1 : 0;
+}
+
+/* The claim of text `k` where word `w` is chosen. */
+static int open_claim(const struct lab_probing *probing, int k, int w,
+                      struct lab_asked_claim *own)
+{
+    const struct lab_word *const word = &probing->word[w];
+    const char *const text = word->text ? word->text : probing->claim.text;
+    const char *const shows = word->shows ? word->shows : probing->claim.shows[0];
+    char why[LAB_WHY];
+    own->claim = probing->claim;
+    own->claim.relative = 1;
+    if (word->query)
+        own->claim.query[0] = word->query;
+    if (number_text(text ? text : "", k + 1, own->text) ||
+        number_text(shows ? shows : "", k + 1, own->shows))
+        return -1;
+    own->claim.text = text ? own->text : NULL;
+    own->claim.shows[0] = shows ? own->shows : NULL;
+    return lab_claim_parse(&own->claim, &own->parsed, why) ? -1 : 0;
+}
+
+int lab_asked_open(struct lab_asked *asked)
+{
+    const int words = asked->part->choices ? LAB_WORDS : 1;
+    int status = 0;
+    asked->claim = calloc((size_t)(words * asked->part->texts), sizeof *asked->claim);
+    for (int i = 0; asked->claim && i < words * asked->part->texts && !status; i++)
+        status = open_claim(asked->part->probing, i / words, i % words, &asked->claim[i]);
+    return asked->claim ? status : -1;
+}
+
+/* ---- texts ------------------------------------------------------------------------ */
 
 static int check_shape(const struct lab_value *value, int rows, int columns,
                        struct lab_finding *found)
@@ -13,12 +59,23 @@ static int check_shape(const struct lab_value *value, int rows, int columns,
         return 0;
     snprintf(found->why, sizeof found->why, "%d x %d where %d x %d is asked", value->rows,
              value->columns, rows, columns);
-    return -1;
+    return 1;
 }
 
-int lab_asked_value(const struct lab_asked *asked, int k,
-                    const struct lab_letters *letters, int rows, int columns,
-                    struct lab_value *value, struct lab_finding *found)
+int lab_asked_bind(const struct lab_asked *asked, const struct lab_point *point,
+                   struct lab_scope *letters)
+{
+    unsigned needs = 0;
+    if (lab_scope_open_known(letters, asked->part->probing->letters, point))
+        return -1;
+    for (int k = 0; k < asked->part->texts; k++)
+        needs |= lab_scope_needs(letters, &asked->formula[k]);
+    return lab_scope_fill(letters, needs);
+}
+
+int lab_asked_value(const struct lab_asked *asked, int k, struct lab_scope *letters,
+                    int rows, int columns, struct lab_value *value,
+                    struct lab_finding *found)
 {
     struct lab_expression_error error;
 
@@ -28,204 +85,193 @@ int lab_asked_value(const struct lab_asked *asked, int k,
                                  value, &error))
         return check_shape(value, rows, columns, found);
     snprintf(found->why, sizeof found->why, "column %d: %s", error.column, error.text);
-    return -1;
+    return 1;
 }
 
-/* Text `k`, a column of `rows` in the letters of a topic. */
-static int value_at(const struct lab_asked *asked, int k, const struct lab_topic *topic,
-                    const struct lab_point *point, int rows, struct lab_value *value,
+/* Text `k`, rows x columns, in the letters of its part. */
+static int value_at(const struct lab_asked *asked, int k, const struct lab_point *point,
+                    int rows, int columns, struct lab_value *value,
                     struct lab_finding *found)
 {
-    struct lab_letters letters;
-    found->error = INFINITY;
-    return lab_letters_bind(&letters, topic, point) ||
-                   lab_asked_value(asked, k, &letters, rows, 1, value, found)
-               ? -1
-               : 0;
+    struct lab_scope letters;
+    int status = lab_asked_bind(asked, point, &letters);
+    if (!status)
+        status = lab_asked_value(asked, k, &letters, rows, columns, value, found);
+    lab_scope_close(&letters);
+    return status;
 }
 
 int lab_asked_number(const struct lab_asked *asked, int k, const struct lab_point *point,
                      double *number, struct lab_finding *found)
 {
     struct lab_value value;
-    if (value_at(asked, k, asked->part->probing->letters, point, 1, &value, found))
-        return -1;
-    *number = value.x[0];
-    return 0;
+    const int status = value_at(asked, k, point, 1, 1, &value, found);
+    if (!status)
+        *number = value.x[0];
+    return status;
 }
 
 int lab_asked_query(const struct lab_asked *asked, int k, const struct lab_point *point,
                     struct lab_pair_query *query, struct lab_finding *found)
 {
     struct lab_value value;
-    if (value_at(asked, k, asked->part->probing->letters, point, 3, &value, found))
-        return -1;
-    if (!isfinite(value.x[0] + value.x[1] + value.x[2])) {
-        snprintf(found->why, sizeof found->why, "the query is not finite");
-        return -1;
-    }
+    const int status = value_at(asked, k, point, 3, 1, &value, found);
+    if (status)
+        return status;
     *query = (struct lab_pair_query){value.x[0], value.x[1], value.x[2]};
-    return 0;
-}
-
-/* ---- probes ----------------------------------------------------------------------- */
-
-int lab_probe_number(struct lab_probe *probe, int k, double *number)
-{
-    return lab_asked_number(probe->asked, k, probe->point, number, &probe->found);
-}
-
-int lab_probe_output(struct lab_probe *probe, int k, double *x, double *y)
-{
-    struct lab_value value;
-    if (value_at(probe->asked, k, &lab_letters_noise, probe->point, 4, &value,
-                 &probe->found))
-        return -1;
-    *x = value.x[0];
-    *y = value.x[1];
-    return 0;
-}
-
-int lab_own_query(struct lab_probe *probe, struct lab_pair_query *query)
-{
-    return lab_asked_query(probe->asked->own, 0, probe->point, query, &probe->found) != 0;
-}
-
-int lab_probe_pair(const struct lab_probe *probe, double gamma,
-                   struct lab_pair_query query, struct lab_pair_weights *weights)
-{
-    return lab_exercise_pair(probe->point->exercise, probe->point->n, gamma, query,
-                             weights);
-}
-
-static void compare_numbers(struct lab_probe *probe)
-{
-    probe->found.error = -1;
-    for (int k = 0; k < probe->asked->part->texts; k++) {
-        struct lab_finding here = {0};
-        double claimed;
-        if (!lab_asked_number(probe->asked, k, probe->point, &claimed, &here)) {
-            lab_found_number(&here, probe->to.number[k], claimed);
-            here.error = hypot(here.error, probe->to.spread);
-        }
-        lab_found_worse(&probe->found, &here);
-    }
-}
-
-static void compare_outputs(struct lab_probe *probe)
-{
-    double off = 0, x, y;
-    for (int k = 0; k < probe->asked->part->texts; k++) {
-        if (lab_probe_output(probe, k, &x, &y))
-            return;
-        off = fmax(off, lab_pair_distance(&probe->to.weights[k], x, y));
-    }
-    lab_found_distance(&probe->found, off);
-}
-
-static const struct lab_letter *find_letter(const struct lab_letters *letters, int count,
-                                            const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(letters->letter[i].name, name))
-            return &letters->letter[i];
-    return NULL;
-}
-
-static int compare_letter(struct lab_probe *probe)
-{
-    const struct lab_probing *const probing = probe->asked->part->probing;
-    struct lab_letters letters;
-    struct lab_value claimed;
-    if (lab_letters_bind(&letters, probing->letters, probe->point))
-        return -1;
-    const struct lab_letter *const to =
-        find_letter(&letters, probing->letters->all, probing->computed);
-    if (!to)
-        return -1;
-    if (lab_asked_value(probe->asked, 0, &letters, to->rows, to->columns, &claimed,
-                        &probe->found))
+    if (isfinite(query->a + query->b + query->rest))
         return 0;
-    if (to->rows * to->columns == 1)
-        lab_found_number(&probe->found, to->x[0], claimed.x[0]);
-    else
-        lab_found_distance(&probe->found,
-                           lab_distance(claimed.x, to->x, to->rows * to->columns));
+    snprintf(found->why, sizeof found->why, "the query is not finite");
+    return 1;
+}
+
+/* ---- what a claim is judged with ---------------------------------------------- */
+
+/* The queries that the part is about: 0, 1 where they make no sense, or -1. */
+static int put_queries(const struct lab_asked *asked, const struct lab_point *point,
+                       struct lab_put *put, struct lab_finding *found)
+{
+    const struct lab_probing *const probing = asked->part->probing;
+    const struct lab_asked *const own = probing->query ? asked : asked->own;
+    struct lab_pair_query query[LAB_HEADS];
+
+    if (!own || probing->claim.query[0])
+        return 0;
+    put->heads = own->part->texts;
+    for (int h = 0; h < put->heads; h++) {
+        const int status = lab_asked_query(own, h, point, &query[h], found);
+        if (status)
+            return status;
+        lab_pair_set_query(put->query[h], query[h].a, query[h].b, query[h].rest,
+                           point->exercise->overlap);
+    }
+    if (!probing->query || put->heads < 2 || !lab_same_number(query[0].a, query[1].a) ||
+        !lab_same_number(query[0].b, query[1].b))
+        return 0;
+    snprintf(found->why, sizeof found->why,
+             "the queries are equal: two equal heads are one");
+    return 1;
+}
+
+/* x_1 and the others: 0, 1 where a text makes no sense, or -1. */
+static int put_texts(const struct lab_asked *asked, const struct lab_point *point,
+                     struct lab_put *put, struct lab_finding *found)
+{
+    const struct lab_probing *const probing = asked->part->probing;
+    const int rows = probing->rows ? probing->rows : 1;
+    const int columns = probing->columns ? probing->columns : 1;
+    struct lab_point at = *point;
+
+    if (probing->texts_at > 0)
+        at.scale = probing->texts_at;
+    for (int k = 0; !probing->query && k < asked->part->texts; k++) {
+        struct lab_value *const value = &put->text[put->texts++];
+        *value = (struct lab_value){.rows = 1, .columns = 1, .x = {asked->choice[k]}};
+        if (asked->only && asked->only != k + 1)
+            *value = (struct lab_value){.rows = rows, .columns = columns};
+        const int is_formula =
+            !asked->part->choices && (!asked->only || asked->only == k + 1);
+        const int status =
+            !is_formula ? 0 : value_at(asked, k, &at, rows, columns, value, found);
+        if (status)
+            return status;
+        /* Values have a fourth coordinate, which is 0. */
+        if (rows == LAB_SPACE + 1 && columns == 1)
+            value->rows = LAB_SPACE;
+    }
     return 0;
 }
 
-int lab_probe_compare(struct lab_probe *probe)
+/* ---- claims at a point ------------------------------------------------------------- */
+
+/* Whether a link is about text x. */
+static int is_about(const struct lab_link *link, int x)
 {
-    const struct lab_probing *const probing = probe->asked->part->probing;
-    if (probing->computed)
-        return compare_letter(probe);
-    const int status = probing->compute(probe);
+    const char name[] = {'x', '_', (char)('0' + x), 0};
+    return lab_expression_uses(&link->formula[0], name) ||
+           lab_expression_uses(&link->formula[1], name);
+}
+
+/* One finding of all links: the worst decides, and the claim's own numbers are shown. */
+static int judge_claim(const struct lab_asked_claim *own, int only,
+                       const struct lab_point *point, const struct lab_put *put,
+                       struct lab_finding *found)
+{
+    struct lab_findings findings;
+    char why[LAB_WHY] = "";
+    const int status = lab_parsed_evaluate(&own->parsed, point, put, &findings, why);
+
+    *found = (struct lab_finding){.computed = NAN, .claimed = NAN, .error = -1};
+    if (status == LAB_ILL_FORMED)
+        snprintf(found->why, sizeof found->why, "%.200s", why);
     if (status)
         return status < 0 ? -1 : 0;
-    if (probing->claims == LAB_CLAIMS_NUMBERS)
-        compare_numbers(probe);
-    else if (probing->claims == LAB_CLAIMS_OUTPUTS)
-        compare_outputs(probe);
+    for (int i = 0; i < findings.count; i++) {
+        if (only && !is_about(&own->parsed.link[i], only))
+            continue;
+        findings.link[i].error = hypot(findings.link[i].error, findings.spread);
+        lab_found_worse(found, &findings.link[i]);
+    }
+    if (own->claim.shows[0]) {
+        found->computed = findings.shown[0];
+        found->claimed = findings.shown[1];
+    }
     return 0;
 }
 
-/* ---- comparisons ------------------------------------------------------------------ */
-
-struct lab_exercise lab_point_exercise(const struct lab_point *point)
+/* The word of text `k`: its claim, or where it has none, that no other word's holds. */
+static int judge_word(const struct lab_asked *asked, int k, const struct lab_point *point,
+                      const struct lab_put *put, struct lab_finding *found)
 {
-    struct lab_exercise exercise = *point->exercise;
-    exercise.seed += (uint64_t)point->number;
-    return exercise;
+    const struct lab_word *const word = asked->part->probing->word;
+    const int chosen = asked->choice[k];
+    const struct lab_asked_claim *const claim = &asked->claim[k * LAB_WORDS];
+    double error = 0;
+
+    if (word[chosen].query)
+        return judge_claim(&claim[chosen], 0, point, put, found);
+    for (int w = 0; w < LAB_WORDS; w++) {
+        if (word[chosen].text ? w != chosen : !word[w].text)
+            continue;
+        if (judge_claim(&claim[w], 0, point, put, found))
+            return -1;
+        const int holds = found->error < LAB_TOLERANCE;
+        error = fmax(error, word[chosen].text ? !holds : holds);
+    }
+    found->error = error;
+    return 0;
 }
 
-double lab_distance(const double *x, const double *y, int count)
+int lab_asked_judge(const struct lab_asked *asked, const struct lab_point *point,
+                    struct lab_finding *found)
 {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-    return sqrt(sum);
-}
+    const struct lab_probing *const probing = asked->part->probing;
+    struct lab_point at = *point;
+    struct lab_put put = {.texts = 0};
 
-struct lab_finding lab_found_weight(double weight, double wanted, double distance)
-{
-    return (struct lab_finding){.computed = weight, .claimed = wanted, .error = distance};
-}
-
-struct lab_finding lab_found_choice(const struct lab_probe *probe, int is,
-                                    double computed, double claimed)
-{
-    return (struct lab_finding){
-        .computed = computed, .claimed = claimed, .error = is != probe->asked->choice[0]};
-}
-
-void lab_found_distance(struct lab_finding *found, double distance)
-{
-    *found = (struct lab_finding){
-        .computed = distance, .claimed = NAN, .error = distance > 1e-9 ? distance : 0};
-    if (!(distance >= 0))
-        found->error = INFINITY;
-}
-
-int lab_same_number(double x, double y)
-{
-    return x == y ||
-           (isfinite(x - y) && fabs(x - y) <= 1e-9 * fmax(fabs(x), fabs(y)) + 1e-12);
-}
-
-void lab_found_number(struct lab_finding *found, double computed, double claimed)
-{
-    const double off = fabs(computed - claimed);
-    /* Both may also be what rounding leaves of 0. */
-    const int is_zero = claimed == 0 || fmax(fabs(computed), fabs(claimed)) < 1e-14;
-    *found = (struct lab_finding){.computed = computed, .claimed = claimed};
-    if (computed != claimed)
-        found->error = is_zero ? off : off / fmax(fabs(computed), 1e-300);
-    if (!(found->error >= 0))
-        found->error = INFINITY;
-}
-
-void lab_found_worse(struct lab_finding *found, const struct lab_finding *other)
-{
-    if (other->error > found->error || *other->why)
-        *found = *other;
+    *found = (struct lab_finding){.computed = NAN, .claimed = NAN};
+    if (probing->judge)
+        return probing->judge(asked, point, found);
+    int status =
+        probing->solves ? lab_asked_number(asked, 0, point, &at.scale, found) : 0;
+    if (!status)
+        status = put_queries(asked, &at, &put, found);
+    if (!status && !probing->solves)
+        status = put_texts(asked, point, &put, found);
+    if (status)
+        return status < 0 ? -1 : 0;
+    if (!asked->part->choices)
+        status = judge_claim(asked->claim, asked->only, &at, &put, found);
+    else
+        found->error = -1;
+    for (int k = 0; asked->part->choices && k < asked->part->texts && !status; k++) {
+        struct lab_finding here;
+        if (asked->only && asked->only != k + 1)
+            continue;
+        status = judge_word(asked, k, &at, &put, &here);
+        lab_found_worse(found, &here);
+    }
+    if (found->error < probing->forgives)
+        found->error = 0;
+    return status;
 }

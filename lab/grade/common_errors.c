@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors that many make: what they look like, and what they are called. */
+/* Common errors: their patterns and names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,7 +151,6 @@ static const struct known {
     KNOWN("1c-ii", "limit", "a steady average: the weight becomes a coin toss", "0"),
     KNOWN("1d-ii", "limit", "a factor 1/4: c has half of head 1",
           "Phi(1/sigma)*Phi(-1/sigma)"),
-    KNOWN("1d-ii", "limit", "the draws with gamma < 0 are forgotten", "0"),
     KNOWN("2a-i", "moved", "P^T in place of P: the inverse permutation", "P^T X"),
     KNOWN("2a-i", "scores", "the scores move with the tokens", "S"),
     KNOWN("2a-i", "scores", "rows alone: the keys move too, so columns do", "P S"),
@@ -171,35 +170,44 @@ static const struct known {
     KNOWN("3g", "bottleneck", "the scores of full attention", "n^2"),
 };
 
+/* Whether text `k` has the same value in both. */
+static int same_value(const struct lab_asked *asked, const struct lab_asked *other, int k,
+                      struct lab_scope *letters)
+{
+    struct lab_value own, theirs;
+    struct lab_finding found = {0};
+    if (lab_asked_value(asked, k, letters, 0, 0, &own, &found) ||
+        lab_asked_value(other, k, letters, 0, 0, &theirs, &found) ||
+        own.rows != theirs.rows || own.columns != theirs.columns)
+        return 0;
+    for (int i = 0; i < own.rows * own.columns; i++)
+        if (!lab_same_number(own.x[i], theirs.x[i]))
+            return 0;
+    return 1;
+}
+
 /* Whether the texts have the same values as known ones in every probe. */
 static int matches(const struct lab_asked *asked, const struct known *error)
 {
     struct lab_asked other = *asked;
     struct lab_expression_error ignored;
     const int texts = asked->part->texts;
+    int same = 1;
 
     for (int k = 0; k < texts; k++)
         if (lab_expression_parse(error->formula[k], &other.formula[k], &ignored))
             return 0;
-    for (int x = 0; x < LAB_PROBES; x++) {
+    for (int x = 0; x < LAB_PROBES && same; x++) {
         struct lab_point point;
-        struct lab_letters letters;
+        struct lab_scope letters;
         lab_probe_world(asked, x, &point);
-        if (lab_letters_bind(&letters, asked->part->probing->letters, &point))
-            return 0;
-        for (int k = 0; k < texts; k++) {
-            struct lab_value own, theirs;
-            struct lab_finding found = {0};
-            if (lab_asked_value(asked, k, &letters, 0, 0, &own, &found) ||
-                lab_asked_value(&other, k, &letters, 0, 0, &theirs, &found) ||
-                own.rows != theirs.rows || own.columns != theirs.columns)
-                return 0;
-            for (int i = 0; i < own.rows * own.columns; i++)
-                if (!lab_same_number(own.x[i], theirs.x[i]))
-                    return 0;
-        }
+        same = !lab_scope_open_known(&letters, asked->part->probing->letters, &point) &&
+               !lab_scope_fill(&letters, LAB_NEEDS_SELF);
+        for (int k = 0; k < texts && same; k++)
+            same = same_value(asked, &other, k, &letters);
+        lab_scope_close(&letters);
     }
-    return 1;
+    return same;
 }
 
 static const struct chosen {
@@ -214,13 +222,37 @@ static const struct chosen {
     {"1c-ii", "spread", 0, 2,
      "the length of k_a enters its score and is multiplied by C"},
     {"1d-ii", "correlation", 0, 0, "fluctuations of one key do not cancel between heads"},
-    {"1d-ii", "heads", 1, 1, "q_2 has a part along mu_a, and so head 2 feels gamma"},
     {"1e", "better", 0, 0, "one head is a coin toss between the two values"},
     {"2b-ii", "same", 0, 1, "periods do not meet: 2 pi is irrational"},
 };
 
+/* Whether q_1 and q_2 have a part along mu_a, where the words say otherwise. */
+static const char *name_of_heads(const struct lab_asked *asked)
+{
+    static const char *const says[LAB_HEADS][2] = {
+        {"q_1 has no part along mu_a, and so head 1 does not feel gamma",
+         "q_1 has a part along mu_a, and so head 1 feels gamma"},
+        {"q_2 has no part along mu_a, and so head 2 does not feel gamma",
+         "q_2 has a part along mu_a, and so head 2 feels gamma"},
+    };
+    struct lab_point point;
+    lab_probe_world(asked, 4, &point);
+    for (int h = 0; h < LAB_HEADS; h++) {
+        struct lab_pair_query query;
+        struct lab_finding ignored = {0};
+        const int is_constant = asked->choice[h];
+        if (lab_asked_query(asked->own, h, &point, &query, &ignored))
+            return "";
+        if ((query.a != 0) == is_constant)
+            return says[h][is_constant];
+    }
+    return "";
+}
+
 static const char *name_of_choice(const struct lab_asked *asked)
 {
+    if (!strcmp(asked->part->name, "heads"))
+        return name_of_heads(asked);
     for (size_t c = 0; c < sizeof chosen / sizeof chosen[0]; c++)
         if (!strcmp(chosen[c].question, asked->part->question) &&
             !strcmp(chosen[c].name, asked->part->name) &&
@@ -254,8 +286,8 @@ static const struct lab_repair nears[] = {
     NEAR("C", "sqrt(C)", "C^2 in place of C"),
 };
 
-/* What makes the formula right in every world, or ""; *status -1: memory or the engine.
- */
+/* The repair that makes the formula right in every world, or ""; *status -1: memory or
+ * the engine. */
 static const char *near_miss(const struct lab_asked *asked, int *status)
 {
     for (size_t x = 0; x < sizeof nears / sizeof nears[0] && *status >= 0; x++) {
@@ -362,7 +394,7 @@ static void name_of_query(const struct lab_asked *asked, char *name, size_t size
                  "their weight");
 }
 
-/* M serves every v_a and v_b of the two spans, and so cannot be made of them. */
+/* M must not depend on v_a and v_b, since it holds for all of the two spans. */
 static int uses_draws(const struct lab_asked *asked)
 {
     static const char *const draws[] = {"v_a", "v_b", "s", "c", "c_b"};

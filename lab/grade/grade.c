@@ -11,27 +11,7 @@
 
 /* ---- the questions in order ------------------------------------------------------- */
 
-static const struct group {
-    const struct lab_part *part;
-    int count;
-} groups[] = {
-    {lab_parts_copy, LAB_PARTS_COPY},   {lab_parts_extract, LAB_PARTS_EXTRACT},
-    {lab_parts_pair, LAB_PARTS_PAIR},   {lab_parts_magnitude, LAB_PARTS_MAGNITUDE},
-    {lab_parts_heads, LAB_PARTS_HEADS}, {lab_parts_tokens, LAB_PARTS_TOKENS},
-};
-
-_Static_assert(LAB_PARTS_COPY + LAB_PARTS_EXTRACT + LAB_PARTS_PAIR + LAB_PARTS_MAGNITUDE +
-                       LAB_PARTS_HEADS + LAB_PARTS_TOKENS ==
-                   LAB_GRADE_PARTS,
-               "every part is counted");
-
-const struct lab_part *lab_grade_part(int part)
-{
-    const struct group *group = groups;
-    for (; part >= group->count; group++)
-        part -= group->count;
-    return &group->part[part];
-}
+const struct lab_part *lab_grade_part(int part) { return &lab_parts[part]; }
 
 int lab_grade_find(const char *question, const char *name)
 {
@@ -46,13 +26,20 @@ int lab_grade_find(const char *question, const char *name)
 
 const char *lab_mark_name(enum lab_mark mark)
 {
-    static const char *const names[] = {"right", "limit", "slip", "wrong", "empty"};
+    static const char *const names[] = {"right", "limit",  "slip",  "wrong",
+                                        "empty", "partly", "unread"};
     return names[mark];
 }
 
 const char *lab_mark_words(enum lab_mark mark)
 {
-    return mark == LAB_MARK_LIMIT ? "right in the limit" : lab_mark_name(mark);
+    static const char *const words[] = {
+        [LAB_MARK_LIMIT] = "right in the limit",
+        [LAB_MARK_EMPTY] = "not answered",
+        [LAB_MARK_PARTLY] = "partly right",
+        [LAB_MARK_UNREAD] = "not read",
+    };
+    return words[mark] ? words[mark] : lab_mark_name(mark);
 }
 
 void lab_rubric_default(struct lab_rubric *rubric)
@@ -74,13 +61,28 @@ uint64_t lab_grade_seed(uint64_t seed, const char *name)
 
 /* ---- texts ----------------------------------------------------------------------- */
 
+/* Whether two words are the same but for case, and blanks and "_" for "-". */
+static int is_word(const char *choice, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char c = word[i] == ' ' || word[i] == '_' ? '-' : word[i];
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != choice[i])
+            return 0;
+    }
+    return 1;
+}
+
 /* The number of a word among "this|that", or -1. */
 static int find_choice(const char *choices, const char *word)
 {
-    const size_t length = strlen(word);
+    const char *const blank = " \t\r\n";
+    word += strspn(word, blank);
+    size_t length = strlen(word);
+    while (length && strchr(" \t\r\n.", word[length - 1]))
+        length--;
     for (int index = 0;; index++) {
         const size_t here = strcspn(choices, "|");
-        if (here == length && !strncmp(choices, word, length))
+        if (here == length && is_word(choices, word, length))
             return index;
         if (!choices[here])
             return -1;
@@ -90,17 +92,18 @@ static int find_choice(const char *choices, const char *word)
 
 void lab_grade_letters(int part, char *text, size_t size)
 {
-    const struct lab_topic *const letters = lab_grade_part(part)->probing->letters;
+    const struct lab_letters *const letters =
+        lab_letters_of(lab_grade_part(part)->probing->letters);
     struct lab_text names = {text, size, 0};
     *text = 0;
-    for (int i = 0; i < letters->count; i++)
+    for (int i = 0; i < letters->known; i++)
         lab_text_add(&names, "%s%s", i ? " " : "", letters->place[i].name);
 }
 
 static int is_known(const struct lab_part *part, const char *name)
 {
-    const struct lab_topic *const letters = part->probing->letters;
-    for (int i = 0; i < letters->count; i++)
+    const struct lab_letters *const letters = lab_letters_of(part->probing->letters);
+    for (int i = 0; i < letters->known; i++)
         if (!strcmp(letters->place[i].name, name))
             return 1;
     return !strcmp(name, "pi") || !strcmp(name, "e") || !strcmp(name, "inf");
@@ -140,12 +143,42 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
     return 0;
 }
 
-static int is_answered(const char *const *text, int texts)
+/* How many texts of a part are given. */
+static int given(const struct lab_answer *answer, int part)
 {
-    int given = 0;
-    for (int k = 0; k < texts; k++)
-        given += text[k] && *text[k];
-    return given == texts;
+    int count = 0;
+    for (int k = 0; k < lab_grade_part(part)->texts; k++)
+        count += answer->text[part][k] && *answer->text[part][k];
+    return count;
+}
+
+/* Whether text `k` can be judged; else the reason, after its number in a list. */
+static int is_readable(const struct lab_answer *answer, int part, int k,
+                       struct lab_text *why)
+{
+    const char *const text = answer->text[part][k];
+    char reason[240] = "it is empty";
+    if (text && *text && !lab_grade_check(part, text, reason, sizeof reason))
+        return 1;
+    if (lab_grade_part(part)->texts > 1)
+        lab_text_add(why, "%stext %d: ", *why->text ? "; " : "", k + 1);
+    lab_text_add(why, "%.130s", reason);
+    return 0;
+}
+
+/* The texts that can be judged, as bits; the reasons of the others. */
+static unsigned readable(const struct lab_answer *answer, int part, struct lab_text *why)
+{
+    unsigned bits = 0;
+    for (int k = 0; k < lab_grade_part(part)->texts; k++)
+        if (is_readable(answer, part, k, why))
+            bits |= 1u << k;
+    return bits;
+}
+
+static int is_whole(unsigned bits, int part)
+{
+    return bits == (1u << lab_grade_part(part)->texts) - 1;
 }
 
 static void set_texts(struct lab_asked *asked, const char *const *text)
@@ -153,7 +186,9 @@ static void set_texts(struct lab_asked *asked, const char *const *text)
     const struct lab_part *const part = asked->part;
     struct lab_expression_error ignored;
     for (int k = 0; k < part->texts; k++)
-        if (part->choices)
+        if (!text[k])
+            asked->choice[k] = 0;
+        else if (part->choices)
             asked->choice[k] = find_choice(part->choices, text[k]);
         else
             lab_expression_parse(text[k], &asked->formula[k], &ignored);
@@ -161,20 +196,22 @@ static void set_texts(struct lab_asked *asked, const char *const *text)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-static void tell_numbers(const struct lab_asked *asked,
-                         const struct lab_probe_result *result, struct lab_text *text)
+static void add_numbers(const struct lab_asked *asked,
+                        const struct lab_probe_result *result, struct lab_text *text)
 {
     const struct lab_finding *const found = &result->found;
     if (*found->why) {
         lab_text_add(text, "%s", found->why);
         return;
     }
-    if (asked->own_is_given)
-        lab_text_add(text, "at your %s, ", asked->own->part->name);
     lab_world_words(asked, &result->worst, text);
     const struct lab_probing *const probing = asked->part->probing;
     const char *const measures = probing->measures;
-    if (isnan(found->claimed))
+    const int is_nan = isnan(found->claimed) && found->error == INFINITY &&
+                       !isnan(found->computed) && !measures;
+    if (is_nan)
+        lab_text_add(text, ": computed %.6g, claimed nan", found->computed);
+    else if (isnan(found->claimed))
         lab_text_add(text, ": %s %.4g", measures ? measures : "off by", found->computed);
     else
         lab_text_add(text, ": %s %.6g, %s %.6g", measures ? measures : "computed",
@@ -182,12 +219,20 @@ static void tell_numbers(const struct lab_asked *asked,
                      found->claimed);
 }
 
-static void tell_limit(const struct lab_asked *asked,
-                       const struct lab_probe_result *result, struct lab_text *text)
+/* "at your q, the error vanishes as C grows (0 at the end)" */
+static void add_limit(const struct lab_asked *asked,
+                      const struct lab_probe_result *result, struct lab_text *text)
 {
-    const char *const grows = asked->part->probing->grows;
+    const char *const grows = asked->part->probing->claim.grows;
     const unsigned needs = result->limit.needs;
-    lab_text_add(text, "; vanishes");
+    if (!needs) {
+        lab_text_add(text,
+                     "without C, and so near it: the error is below %g for every n up to "
+                     "1000 (%.2g)",
+                     LAB_SMALL, result->limit.residual);
+        return;
+    }
+    lab_text_add(text, "the error vanishes");
     if (needs & LAB_FREE_EVENT)
         lab_text_add(text, " where gamma > 0");
     if (needs & LAB_FREE_SCALE)
@@ -200,21 +245,28 @@ static void tell_limit(const struct lab_asked *asked,
     lab_text_add(text, " (%.2g at the end)", result->limit.residual);
 }
 
-/* ---- verdicts -----------------------------------------------------------------------
- */
+/* Whether two numbers differ as they are printed. */
+static int differ(const struct lab_finding *found)
+{
+    char computed[32], claimed[32];
+    snprintf(computed, sizeof computed, "%.6g", found->computed);
+    snprintf(claimed, sizeof claimed, "%.6g", found->claimed);
+    return strcmp(computed, claimed) != 0;
+}
+
+/* ---- verdicts --------------------------------------------------------------------- */
 
 /* Whether a repair makes the claim right, or right in a limit where it is wrong. */
 static int try_repairs(const struct lab_asked *asked, struct lab_part_grade *grade,
-                       struct lab_text *text)
+                       enum lab_mark *repaired)
 {
-    enum lab_mark mark = grade->mark;
     int status = 0;
-    const struct lab_repair *const repair = lab_find_slip(asked, &mark, &status);
+    *repaired = grade->mark;
+    const struct lab_repair *const repair = lab_find_slip(asked, repaired, &status);
     if (!repair)
         return status;
     grade->mark = LAB_MARK_SLIP;
     snprintf(grade->error, sizeof grade->error, "%s", repair->as);
-    lab_text_add(text, "; so repaired it is %s", lab_mark_words(mark));
     return 0;
 }
 
@@ -237,28 +289,41 @@ static int blame_queries(const struct lab_asked *asked, struct lab_part_grade *g
     return 0;
 }
 
-static int judge(const struct lab_asked *asked, struct lab_part_grade *grade)
+static void add_evidence(const struct lab_asked *asked,
+                         const struct lab_probe_result *result, enum lab_mark mark,
+                         enum lab_mark repaired, struct lab_text *text)
+{
+    if (mark == LAB_MARK_RIGHT) {
+        lab_text_add(text, "exact in %d worlds", result->probes);
+        return;
+    }
+    if (asked->own_is_given && !*result->found.why)
+        lab_text_add(text, "at your %s, ", asked->own->part->name);
+    if (mark == LAB_MARK_LIMIT)
+        add_limit(asked, result, text);
+    if (mark == LAB_MARK_LIMIT && !differ(&result->found))
+        return;
+    lab_text_add(text, "%s", mark == LAB_MARK_LIMIT ? "; largest at " : "");
+    add_numbers(asked, result, text);
+    if (mark == LAB_MARK_SLIP)
+        lab_text_add(text, "; so repaired it is %s", lab_mark_words(repaired));
+}
+
+/* All texts together. */
+static int judge(const struct lab_asked *asked, struct lab_part_grade *grade,
+                 struct lab_text *evidence)
 {
     struct lab_probe_result result;
-    struct lab_text evidence = {grade->evidence, sizeof grade->evidence, 0};
-    struct lab_text *const text = &evidence;
+    enum lab_mark repaired;
 
     if (lab_probe(asked, &result))
         return -1;
     grade->mark = result.mark;
     grade->computed = result.found.computed;
     grade->claimed = result.found.claimed;
-    if (result.mark == LAB_MARK_RIGHT) {
-        lab_text_add(text, "exact in %d worlds", result.probes);
-        return text->is_cut ? -1 : 0;
-    }
-    tell_numbers(asked, &result, text);
-    if (try_repairs(asked, grade, text))
+    if (result.mark != LAB_MARK_RIGHT && try_repairs(asked, grade, &repaired))
         return -1;
-    if (grade->mark == LAB_MARK_LIMIT)
-        tell_limit(asked, &result, text);
-    if (text->is_cut)
-        return -1;
+    add_evidence(asked, &result, grade->mark, repaired, evidence);
     if (grade->mark != LAB_MARK_WRONG &&
         (grade->mark != LAB_MARK_LIMIT || asked->part->approximate))
         return 0;
@@ -267,16 +332,121 @@ static int judge(const struct lab_asked *asked, struct lab_part_grade *grade)
     return *grade->error ? 0 : blame_queries(asked, grade);
 }
 
-static void set_points(const struct lab_part *part, const struct lab_rubric *rubric,
-                       struct lab_part_grade *grade)
+/* ---- points -------------------------------------------------------------------------
+ */
+
+static double credit(const struct lab_part *part, const struct lab_rubric *rubric,
+                     enum lab_mark mark)
 {
-    const double credit[] = {[LAB_MARK_RIGHT] = 1,
-                             [LAB_MARK_LIMIT] = part->approximate ? 1 : rubric->limit,
-                             [LAB_MARK_SLIP] = rubric->slip,
-                             [LAB_MARK_WRONG] = 0,
-                             [LAB_MARK_EMPTY] = 0};
-    grade->points = grade->most * credit[grade->mark];
+    switch (mark) {
+    case LAB_MARK_RIGHT:
+        return 1;
+    case LAB_MARK_LIMIT:
+        return part->approximate ? 1 : rubric->limit;
+    case LAB_MARK_SLIP:
+        return rubric->slip;
+    default:
+        return 0;
+    }
 }
+
+/* Each text of a list that is wrong, or not read, for its share: 0, or -1. */
+static int judge_each(struct lab_asked *asked, unsigned bits,
+                      const struct lab_rubric *rubric, struct lab_part_grade *grade,
+                      struct lab_text *evidence)
+{
+    double share = 0;
+    for (int k = 0; k < asked->part->texts; k++) {
+        struct lab_probe_result result;
+        asked->only = k + 1;
+        if (!(bits & 1u << k))
+            continue;
+        if (lab_probe(asked, &result))
+            return -1;
+        const double here = credit(asked->part, rubric, result.mark);
+        if (here > 0)
+            lab_text_add(evidence, "; text %d is %s", k + 1, lab_mark_words(result.mark));
+        share += here / asked->part->texts;
+    }
+    asked->only = 0;
+    if (share > 0)
+        grade->mark = LAB_MARK_PARTLY;
+    grade->points = grade->most * share;
+    return 0;
+}
+
+/* ---- solutions ----------------------------------------------------------------------
+ */
+
+/* Whether these texts are right for the queries that the part is about; or -1. */
+static int is_solved_by(const struct lab_asked *asked, const char *const *text)
+{
+    struct lab_asked other = *asked;
+    struct lab_probe_result result;
+    set_texts(&other, text);
+    if (lab_probe(&other, &result))
+        return -1;
+    return result.mark == LAB_MARK_RIGHT || result.mark == LAB_MARK_LIMIT;
+}
+
+/* The word of a list that is right: 1, 0 where none is, or -1. */
+static int find_word(const struct lab_asked *asked, char *word, size_t size)
+{
+    for (const char *at = asked->part->choices; at && *at;) {
+        const size_t length = strcspn(at, "|");
+        const char *const text[LAB_GRADE_TEXTS] = {word};
+        snprintf(word, size, "%.*s", (int)length, at);
+        const int is_right = is_solved_by(asked, text);
+        if (is_right)
+            return is_right;
+        at += length + (at[length] == '|');
+    }
+    *word = 0;
+    return 0;
+}
+
+/* Whether the student's queries are those of the solution in every world. */
+static int has_solved_queries(const struct lab_asked *asked)
+{
+    struct lab_asked solved = *asked->own;
+    set_texts(&solved, solved.part->solution);
+    for (int x = 0; x < LAB_PROBES; x++)
+        for (int h = 0; h < solved.part->texts; h++) {
+            struct lab_pair_query own, wanted;
+            struct lab_finding ignored = {0};
+            struct lab_point point;
+            lab_probe_world(asked, x, &point);
+            if (lab_asked_query(asked->own, h, &point, &own, &ignored) ||
+                lab_asked_query(&solved, h, &point, &wanted, &ignored) ||
+                !lab_same_number(own.a, wanted.a) || !lab_same_number(own.b, wanted.b) ||
+                !lab_same_number(own.rest, wanted.rest))
+                return 0;
+        }
+    return 1;
+}
+
+/*
+ * A solution, where the student's own queries have the one of the part, or a word; none
+ * where the part is empty and the queries are others.
+ */
+static int set_solution(const struct lab_asked *asked, enum lab_mark mark, char *solution,
+                        size_t size)
+{
+    const struct lab_part *const part = asked->part;
+    struct lab_text text = {solution, size, 0};
+    const int is_same = !asked->own_is_given || has_solved_queries(asked);
+    if (!is_same && mark == LAB_MARK_EMPTY)
+        return 0;
+    const int applies = is_same ? 1 : is_solved_by(asked, part->solution);
+
+    for (int k = 0; applies > 0 && k < part->texts; k++)
+        lab_text_add(&text, "%s%s", k ? "; " : "", part->solution[k]);
+    if (!applies && part->texts == 1 && part->choices)
+        return find_word(asked, solution, size) < 0 ? -1 : 0;
+    return applies < 0 ? -1 : 0;
+}
+
+/* ---- parts ------------------------------------------------------------------------ */
 
 /* The part that holds the queries that this one is about, or -1. */
 static int own_part(const struct lab_part *part)
@@ -290,32 +460,73 @@ static int own_part(const struct lab_part *part)
     return -1;
 }
 
+/* The queries that a part is about: the student's where they can be read. */
+static int open_own(const struct lab_answer *answer, int index, struct lab_asked *asked,
+                    struct lab_asked *own)
+{
+    const int own_index = own_part(asked->part);
+    char ignored[480] = "";
+    struct lab_text why = {ignored, sizeof ignored, 0};
+
+    if (own_index < 0)
+        return 0;
+    *own = (struct lab_asked){.exercise = asked->exercise,
+                              .part = lab_grade_part(own_index)};
+    asked->own = own;
+    asked->own_is_given = own_index != index && given(answer, own_index) > 0 &&
+                          is_whole(readable(answer, own_index, &why), own_index);
+    set_texts(own, asked->own_is_given ? answer->text[own_index] : own->part->solution);
+    return lab_asked_open(own);
+}
+
+/* Verdict of a part: texts given, texts that can be read, texts that are right. */
+static int judge_part(const struct lab_answer *answer, int index, struct lab_asked *asked,
+                      const struct lab_rubric *rubric, struct lab_part_grade *grade)
+{
+    const struct lab_part *const part = asked->part;
+    struct lab_text evidence = {grade->evidence, sizeof grade->evidence, 0};
+    const char *text[LAB_GRADE_TEXTS] = {NULL};
+    unsigned bits = 0;
+    int status = 0;
+
+    grade->computed = grade->claimed = NAN;
+    grade->mark = LAB_MARK_UNREAD;
+    if (answer->problem[index])
+        lab_text_add(&evidence, "%.400s", answer->problem[index]);
+    else if (!given(answer, index))
+        grade->mark = LAB_MARK_EMPTY;
+    else
+        bits = readable(answer, index, &evidence);
+    for (int k = 0; k < part->texts; k++)
+        text[k] = bits & 1u << k ? answer->text[index][k] : NULL;
+    set_texts(asked, text);
+    if (is_whole(bits, index)) {
+        status = judge(asked, grade, &evidence);
+        grade->points = grade->most * credit(part, rubric, grade->mark);
+    }
+    const int is_list = part->texts > 1 && !part->probing->query && bits;
+    if (!status && is_list &&
+        (grade->mark == LAB_MARK_WRONG || grade->mark == LAB_MARK_UNREAD))
+        status = judge_each(asked, bits, rubric, grade, &evidence);
+    return status || evidence.is_cut ? -1 : 0;
+}
+
 static int grade_part(const struct lab_exercise *exercise,
-                      const struct lab_answer *answer, int index, struct lab_asked *room,
+                      const struct lab_answer *answer, int index,
+                      const struct lab_rubric *rubric, struct lab_asked *room,
                       struct lab_part_grade *grade)
 {
     struct lab_asked *const asked = &room[0], *const own = &room[1];
-    const struct lab_part *const part = lab_grade_part(index);
-    const int own_index = own_part(part);
 
-    memset(room, 0, 2 * sizeof *room);
-    *asked = (struct lab_asked){.exercise = exercise, .part = part};
-    if (!is_answered(answer->text[index], part->texts)) {
-        grade->mark = LAB_MARK_EMPTY;
-        grade->computed = grade->claimed = NAN;
-        return 0;
-    }
-    set_texts(asked, answer->text[index]);
-    if (own_index >= 0) {
-        *own =
-            (struct lab_asked){.exercise = exercise, .part = lab_grade_part(own_index)};
-        asked->own = own;
-        asked->own_is_given =
-            own_index != index && is_answered(answer->text[own_index], own->part->texts);
-        set_texts(own,
-                  asked->own_is_given ? answer->text[own_index] : own->part->solution);
-    }
-    return judge(asked, grade);
+    *asked = (struct lab_asked){.exercise = exercise, .part = lab_grade_part(index)};
+    grade->most = rubric->points[index];
+    int status = lab_asked_open(asked) || open_own(answer, index, asked, own) ? -1 : 0;
+    if (!status)
+        status = judge_part(answer, index, asked, rubric, grade);
+    if (!status && grade->points < grade->most)
+        status =
+            set_solution(asked, grade->mark, grade->solution, sizeof grade->solution);
+    return status;
 }
 
 int lab_grade(const struct lab_answer *answer, const struct lab_rubric *rubric,
@@ -328,12 +539,12 @@ int lab_grade(const struct lab_answer *answer, const struct lab_rubric *rubric,
     memset(grade, 0, sizeof *grade);
     exercise.seed = seed;
     for (int p = 0; p < LAB_GRADE_PARTS && !status; p++) {
-        struct lab_part_grade *const here = &grade->part[p];
-        here->most = rubric->points[p];
-        status = grade_part(&exercise, answer, p, room, here);
-        set_points(lab_grade_part(p), rubric, here);
-        grade->points += here->points;
-        grade->most += here->most;
+        memset(room, 0, 2 * sizeof *room);
+        status = grade_part(&exercise, answer, p, rubric, room, &grade->part[p]);
+        free(room[0].claim);
+        free(room[1].claim);
+        grade->points += grade->part[p].points;
+        grade->most += grade->part[p].most;
     }
     lab_exercise_close(&exercise);
     free(room);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Grades an answer to the exercise.  An answer is text: a formula in the language of
- * lab/language/expression.h, or one of a few words.  No solution is looked up: what is
- * claimed is evaluated beside what attention does, through the engine, in worlds that
+ * lab/language/expression.h, or one of a few words.  Answers are not compared with a
+ * solution: their claim is evaluated beside attention, through the engine, in worlds that
  * differ in n, scale, noise and draws.
  */
 #ifndef LAB_GRADE_H
@@ -18,15 +18,15 @@ enum {
 
 struct lab_probing;
 
-/* A part of a question: what is asked, and how an answer is judged. */
+/* A part of a question, and the rules for judging its answers. */
 struct lab_part {
     const char *question; /* "1b-ii" */
     const char *name;     /* "weight" */
     const char *asks;
-    int texts;           /* how many it takes: 1, or a list of two or three */
-    const char *choices; /* "larger|smaller"; NULL: it takes formulas */
+    int texts;           /* number of texts: 1, or a list of two or three */
+    const char *choices; /* "larger|smaller"; NULL: answers are formulas */
     double points;
-    int approximate; /* the question asks for a limit: one that holds has full credit */
+    int approximate; /* about a limit: a claim that holds in it has full credit */
     const char *hint;
     const char *solution[LAB_GRADE_TEXTS]; /* an answer that is right */
     const struct lab_probing *probing;
@@ -42,11 +42,13 @@ void lab_grade_letters(int part, char *text, size_t size);
 /* Texts of an answer; NULL or empty: not answered.  They are the caller's. */
 struct lab_answer {
     const char *text[LAB_GRADE_PARTS][LAB_GRADE_TEXTS];
+    const char *problem[LAB_GRADE_PARTS]; /* why a part cannot be read; NULL: it can */
 };
 
 /*
  * Whether a text can be graded: it parses, uses the letters of its part, or is one of
- * its choices.  0, or -1 with the reason in `why`.
+ * its choices, in any case and with blanks for hyphens.  0, or -1 with the reason in
+ * `why`.
  */
 int lab_grade_check(int part, const char *text, char *why, size_t size);
 
@@ -62,7 +64,9 @@ enum lab_mark {
     LAB_MARK_LIMIT, /* the error vanishes as something that is free grows */
     LAB_MARK_SLIP,  /* right once a letter or a side is repaired */
     LAB_MARK_WRONG,
-    LAB_MARK_EMPTY
+    LAB_MARK_EMPTY,
+    LAB_MARK_PARTLY, /* some texts of a list are right */
+    LAB_MARK_UNREAD  /* it cannot be read: the evidence has place and reason */
 };
 
 const char *lab_mark_name(enum lab_mark mark);  /* "right", "limit", ... */
@@ -73,7 +77,9 @@ struct lab_part_grade {
     double points, most;
     double computed, claimed; /* the numbers that decide; NaN: none */
     char error[160];          /* the name of a common error; "": none known */
-    char evidence[400];
+    char evidence[480];
+    /* An answer that is right, at the student's own queries; "": none is known there. */
+    char solution[200];
 };
 
 struct lab_grade {
@@ -84,7 +90,8 @@ struct lab_grade {
 /* A seed for the worlds of one answer: of `seed` and a name, the same everywhere. */
 uint64_t lab_grade_seed(uint64_t seed, const char *name);
 
-/* Every text has passed lab_grade_check().  0, or -1: memory or the engine. */
+/* A text that does not pass lab_grade_check() has no points.  0, or -1: memory or the
+ * engine. */
 int lab_grade(const struct lab_answer *answer, const struct lab_rubric *rubric,
               uint64_t seed, struct lab_grade *grade);
 

@@ -51,17 +51,14 @@ void lab_probe_world(const struct lab_asked *asked, int number, struct lab_point
 static int compare(const struct lab_asked *asked, const struct lab_point *point,
                    struct lab_finding *found)
 {
-    struct lab_probe probe = {
-        .asked = asked, .point = point, .found = {.computed = NAN, .claimed = NAN}};
-    if (lab_probe_compare(&probe))
+    if (lab_asked_judge(asked, point, found))
         return -1;
-    *found = probe.found;
     if (*found->why || !(found->error >= 0))
         found->error = INFINITY;
     return 0;
 }
 
-/* What a counterexample shows: two numbers that round to one show nothing. */
+/* The numbers of a counterexample, which must differ as printed. */
 static double difference_in(const struct lab_finding *found)
 {
     const double off =
@@ -71,23 +68,23 @@ static double difference_in(const struct lab_finding *found)
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-struct course {
+struct trial {
     const struct lab_asked *asked;
     struct lab_probe_result *result;
 };
 
-/* Of worlds that differ only in what goes to its limit one is enough. */
+/* Of worlds that differ only in a quantity that goes to its limit, one is enough. */
 static int start_at(void *arg, int x, unsigned free, struct lab_point *from)
 {
-    const struct course *const course = arg;
-    lab_probe_world(course->asked, x, from);
+    const struct trial *const trial = arg;
+    lab_probe_world(trial->asked, x, from);
     return !(free & LAB_FREE_SCALE && x < FIXED && x % 2);
 }
 
 /* The larger of C and the length of the query that the part is about. */
 static double length_at(void *arg, const struct lab_point *point)
 {
-    const struct lab_asked *const asked = ((const struct course *)arg)->asked;
+    const struct lab_asked *const asked = ((const struct trial *)arg)->asked;
     const struct lab_asked *const own = asked->part->probing->query ? asked : asked->own;
     struct lab_pair_query query;
     struct lab_finding ignored = {0};
@@ -99,42 +96,83 @@ static double length_at(void *arg, const struct lab_point *point)
 
 static int errors_at(void *arg, const struct lab_point *point, struct lab_errors *errors)
 {
-    const struct course *const course = arg;
-    struct lab_probe_result *const result = course->result;
-    if (compare(course->asked, point, &result->found_last))
+    const struct trial *const trial = arg;
+    struct lab_probe_result *const result = trial->result;
+    if (compare(trial->asked, point, &result->found_last))
         return -1;
     result->last = *point;
     *errors = (struct lab_errors){.worst = result->found_last.error};
     return 0;
 }
 
-/* The fewest things whose limit makes the claim right. */
+static int uses_scale(const struct lab_expression *formula)
+{
+    static const char *const scales[] = {"C", "beta", "C_1", "C_2", "C1", "C2", "c"};
+    for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
+        if (lab_expression_uses(formula, scales[s]))
+            return 1;
+    return 0;
+}
+
+/* Whether the claim is about queries that do not grow with C; 0 where it has others. */
+static int is_constant(const struct lab_asked *asked)
+{
+    const struct lab_probing *const probing = asked->part->probing;
+    const struct lab_asked *const own = probing->query ? asked : asked->own;
+    const struct lab_claim *const claim = &probing->claim;
+    if (!own || claim->query[0] || claim->rival || !(claim->free & LAB_FREE_SCALE))
+        return 0;
+    for (int h = 0; h < own->part->texts; h++)
+        if (uses_scale(&own->formula[h]))
+            return 0;
+    return 1;
+}
+
+/* Queries may also depend on the weight eps that they leave to the others. */
+static unsigned free_of(const struct lab_asked *asked)
+{
+    const unsigned free = asked->part->probing->claim.free;
+    const struct lab_asked *const own = asked->part->probing->query ? asked : asked->own;
+    if (!is_constant(asked))
+        return free;
+    const int uses_eps = lab_expression_uses(&own->formula[0], "eps");
+    return (free & ~(unsigned)LAB_FREE_SCALE) | (uses_eps ? LAB_FREE_EPS : 0);
+}
+
+/* The smallest set of quantities whose limit makes the claim right. */
 static int try_limits(const struct lab_asked *asked, struct lab_probe_result *result)
 {
     static const double nearer[] = {1e5, 250, 25};
-    const struct lab_probing *const probing = asked->part->probing;
-    struct course course = {asked, result};
-    struct lab_way way = {.free = probing->free,
+    const struct lab_claim *const claim = &asked->part->probing->claim;
+    struct trial trial = {asked, result};
+    const int is_bounded = is_constant(asked);
+    struct lab_way way = {.free = free_of(asked),
                           .starts = LAB_PROBES,
+                          .every = is_bounded,
                           .ends = 1,
-                          .far = {probing->far},
+                          .far = {claim->far},
                           .stride = 4,
                           .alpha = 1e-7,
-                          .arg = &course,
+                          .arg = &trial,
                           .start = start_at,
                           .length = length_at,
                           .errors = errors_at};
     for (size_t x = 0; x < sizeof nearer / sizeof nearer[0]; x++)
-        if (nearer[x] < probing->far)
+        if (nearer[x] < claim->far)
             way.far[way.ends++] = nearer[x];
-    if (!way.free)
+    if (!way.free && !is_bounded)
         return 0;
     if (lab_find_limit(&way, &result->limit))
         return -1;
+    if (is_bounded && !result->limit.needs && result->limit.residual < LAB_SMALL) {
+        result->mark = LAB_MARK_LIMIT;
+        return 0;
+    }
     if (result->limit.needs)
         result->mark = LAB_MARK_LIMIT;
-    /* What is wrong with all that is free tells more than what is wrong without. */
-    else if (difference_in(&result->found_last) > LAB_VANISHED) {
+    /* An error that remains in the limit is better evidence than one far from it. */
+    else if (way.free & ~(unsigned)LAB_FREE_EVENT && !is_bounded &&
+             difference_in(&result->found_last) > LAB_VANISHED) {
         result->worst = result->last;
         result->found = result->found_last;
     }
@@ -167,6 +205,15 @@ int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result)
     return try_limits(asked, result);
 }
 
+/* The point's, or 1 of a word whose query has none. */
+static double scale_of(const struct lab_asked *asked, const struct lab_point *point)
+{
+    const struct lab_asked_claim *const claim = &asked->claim[asked->choice[0]];
+    const int is_unscaled = asked->part->probing->word[asked->choice[0]].query &&
+                            !uses_scale(&claim->parsed.query[0].formula);
+    return is_unscaled ? 1 : point->scale;
+}
+
 void lab_world_words(const struct lab_asked *asked, const struct lab_point *point,
                      struct lab_text *text)
 {
@@ -175,8 +222,8 @@ void lab_world_words(const struct lab_asked *asked, const struct lab_point *poin
         lab_text_add(text, "world %d", point->number + 1);
     else
         lab_text_add(text, "n = %lld", (long long)point->n);
-    if (probing->grows)
-        lab_text_add(text, ", %s = %.4g", probing->grows, point->scale);
+    if (probing->claim.grows && !is_constant(asked))
+        lab_text_add(text, ", %s = %.4g", probing->claim.grows, scale_of(asked, point));
     if (probing->vary & LAB_VARY_GAMMA)
         lab_text_add(text, ", gamma = %.4g", point->gamma);
     if (probing->vary & LAB_VARY_EPS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Question 1c-i: what must vanish for c to stay the average.  Along paths on which C
- * grows and alpha follows, the variance of s_a - s_b vanishes or not, and the formula
- * vanishes or not; both must agree on every path.
+ * Question 1c-i: the quantity that must vanish for c to stay the average.  Along paths on
+ * which C grows and alpha follows, the variance of s_a - s_b vanishes or not, and the
+ * formula vanishes or not; both must agree on every path.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const struct path {
     {-2.5, 0, 0},
     {-3, 0, 0},
     {-4, 0, 0},
-    /* What passes all of them is told by the last two. */
+    /* The last two exclude powers near -2. */
     {-1.9995, 0, 0},
     {-2.0005, 0, 0},
 };
@@ -49,15 +49,16 @@ static double length_of(const struct lab_pair_query *query, double scale)
     return fmax(hypot(query->a, query->b) / sqrt(2), scale);
 }
 
-/* The point at `scale` of a path; 1: the query makes no sense. */
-static int go_along(const struct path *path, struct lab_probe *probe, double scale,
-                    struct lab_point *point, struct lab_pair_query *query)
+/* `point` at `scale` of a path: 0, 1 where the query makes no sense, or -1. */
+static int go_along(const struct path *path, const struct lab_asked *asked, double scale,
+                    struct lab_point *point, struct lab_pair_query *query,
+                    struct lab_finding *found)
 {
-    *point = *probe->point;
     point->n = 3;
     point->scale = scale;
-    if (lab_asked_query(probe->asked->own, 0, point, query, &probe->found))
-        return 1;
+    const int status = lab_asked_query(asked->own, 0, point, query, found);
+    if (status)
+        return status;
     const double length = length_of(query, scale), log_length = log(length);
     point->alpha = FIXED_ALPHA;
     if (path->power < 0)
@@ -81,22 +82,26 @@ static int vanishes(const double *x)
     return last < -1e-8 && last <= 0.75 * before;
 }
 
-/* Var(s_a - s_b) and the formula; 1: one of them makes no sense. */
-static int follow(const struct path *path, struct lab_probe *probe, double *variance,
-                  double *claimed)
+/* Var(s_a - s_b) and the formula: 0, 1 where one of them makes no sense, or -1. */
+static int follow(const struct path *path, const struct lab_asked *asked,
+                  const struct lab_point *world, double *variance, double *claimed,
+                  struct lab_finding *found)
 {
     for (int s = 0; s < SCALES; s++) {
-        struct lab_point point;
+        struct lab_point point = *world;
         struct lab_pair_query q;
-        if (go_along(path, probe, scales[s], &point, &q) ||
-            lab_asked_number(probe->asked, 0, &point, &claimed[s], &probe->found))
-            return 1;
-        variance[s] = 2 * lab_isotropic_variance(&point, q);
+        int status = go_along(path, asked, scales[s], &point, &q, found);
+        if (!status)
+            status = lab_asked_number(asked, 0, &point, &claimed[s], found);
+        if (status)
+            return status;
+        const double length = point.exercise->tau * hypot(q.a, q.b);
+        variance[s] = 2 * point.alpha * length * length;
     }
     return 0;
 }
 
-static void tell_path(const struct path *path, const char *length, char *text,
+static void name_path(const struct path *path, const char *length, char *text,
                       size_t size)
 {
     if (path->power == 0)
@@ -111,19 +116,21 @@ static void tell_path(const struct path *path, const char *length, char *text,
         snprintf(text, size, "alpha = %s^%g", length, path->power);
 }
 
-/* The path on which the two part, with what the engine makes of it at C = 1e8. */
-static int tell(const struct path *path, struct lab_probe *probe, int claim_vanishes)
+/* The path on which the two disagree, with the engine's numbers at C = 1e8. */
+static int set_reason(const struct path *path, const struct lab_asked *asked,
+                      const struct lab_point *world, int claim_vanishes,
+                      struct lab_finding *found)
 {
-    struct lab_finding *const found = &probe->found;
-    struct lab_point point;
+    struct lab_point point = *world;
     struct lab_pair_query query;
-    struct lab_finding off = {0};
+    struct lab_finding off;
     char along[80];
-    if (go_along(path, probe, SHOWN, &point, &query))
-        return 1;
+    const int status = go_along(path, asked, SHOWN, &point, &query, found);
+    if (status)
+        return status;
     const int is_scale = lab_same_number(length_of(&query, SHOWN), SHOWN);
-    tell_path(path, is_scale ? "C" : "(|q|/sqrt(2))", along, sizeof along);
-    if (lab_noisy_distance(probe->asked->own, &point, &off) < 0)
+    name_path(path, is_scale ? "C" : "(|q|/sqrt(2))", along, sizeof along);
+    if (lab_asked_judge(asked->own, &point, &off))
         return -1;
     *found = (struct lab_finding){.computed = off.error, .claimed = NAN, .error = 1};
     snprintf(
@@ -135,17 +142,19 @@ static int tell(const struct path *path, struct lab_probe *probe, int claim_vani
     return 0;
 }
 
-int lab_compute_vanishes(struct lab_probe *probe)
+int lab_judge_vanishes(const struct lab_asked *asked, const struct lab_point *point,
+                       struct lab_finding *found)
 {
-    lab_found_number(&probe->found, 0, 0);
+    *found = (struct lab_finding){.computed = 0, .claimed = 0};
     /* The paths are the same in all worlds. */
-    for (int p = 0; probe->point->number == 0 && p < PATHS; p++) {
+    for (int p = 0; point->number == 0 && p < PATHS; p++) {
         double variance[SCALES], claimed[SCALES];
-        if (follow(&paths[p], probe, variance, claimed))
-            return 1;
-        if (vanishes(variance) != vanishes(claimed))
-            return tell(&paths[p], probe, vanishes(claimed));
+        int status = follow(&paths[p], asked, point, variance, claimed, found);
+        if (!status && vanishes(variance) != vanishes(claimed))
+            return set_reason(&paths[p], asked, point, vanishes(claimed), found);
+        if (status)
+            return status < 0 ? -1 : 0;
     }
-    lab_found_number(&probe->found, 0, 0);
+    *found = (struct lab_finding){.computed = 0, .claimed = 0};
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What judges of sheets and of answers share: the result of a comparison, the search for
- * a limit in which a claim becomes true, and texts that tell when they are full.
+ * Shared by the judges of sheets and of answers: the result of a comparison, the search
+ * for a limit in which a claim becomes true, and texts with a flag for overflow.
  */
 #ifndef LAB_LIMITS_H
 #define LAB_LIMITS_H
@@ -15,18 +15,20 @@
 
 enum { LAB_WHY = 900 }; /* bytes of the reason why a claim is ill formed */
 
+enum { LAB_AT_MOST = 'l', LAB_AT_LEAST = 'g' }; /* <= and >= */
+
 /* A claim at one point. */
 struct lab_finding {
-    double computed; /* what it is; a distance that should be 0 where claimed is NaN */
+    double computed; /* the true number; `claimed` NaN: a distance from 0 */
     double claimed;
     double error;   /* 0 where exact; relative where both sides vanish; never NaN */
-    char sign;      /* of a link of formulas: = ~ < > or ! for != */
+    char sign;      /* of a link of formulas: = ~ < >, ! for !=, or one of these */
     int of_letters; /* no letter in it depends on the world */
     int drawn;      /* over many draws: the two numbers are of the worst entry */
     char why[240];  /* not empty: the claim makes no sense here */
 };
 
-/* What may grow or vanish, or be left out. */
+/* Quantities that may grow, vanish or be excluded. */
 enum lab_free {
     LAB_FREE_SCALE = 1, /* the point's scale grows */
     LAB_FREE_ALPHA = 2, /* alpha |q|^2 vanishes */
@@ -35,7 +37,7 @@ enum lab_free {
     LAB_FREE_EPS = 16   /* eps falls and n grows */
 };
 
-/* Errors of a claim at a point: the largest, and that of what letters alone decide. */
+/* Errors of a claim at a point: the largest, and that of links of letters alone. */
 struct lab_errors {
     double worst, of_letters;
 };
@@ -62,7 +64,7 @@ struct lab_way {
 struct lab_limit {
     unsigned needs;  /* the smallest set of freedoms that suffices; 0: there is none */
     double residual; /* largest error at the far end, of the last set tried */
-    int of_letters;  /* there letters alone are off */
+    int of_letters;  /* at the far end only links of letters alone are wrong */
 };
 
 /*
@@ -77,7 +79,7 @@ struct lab_repair {
     struct {
         const char *from, *to;
     } put[LAB_REPAIRS];
-    const char *as; /* "as line 17 counts the keys"; NULL: there is no repair */
+    const char *as; /* reason, "as line 17 counts the keys"; NULL: no repair */
     int reversed;   /* 1: products in the other order */
 };
 

@@ -7,7 +7,8 @@
  *   product  = signed (("*" | "/" | nothing) signed)*
  *   signed   = "-" signed | "+" signed | power
  *   power    = operand ("'" | "^T")* ["^" signed]
- *   operand  = number | letter | function "(" sum ")" | "(" sum ")"
+ *   operand  = number | letter | function "(" sum ")" | "(" sum ")" | fraction
+ *   fraction = "\frac" "{" sum "}" "{" sum "}"
  *
  * "^" binds tighter than a sign and groups to the right: -2^2 = -4, 2^3^2 = 2^9.  ^T and
  * ' transpose; a square matrix has the whole powers -16 to 16, ^-1 is its inverse.
@@ -16,7 +17,8 @@
  * log (the same), abs, sin, cos, tanh, asin, atan, Phi (normal distribution function), sg
  * (logistic), all of numbers, and norm, sum and tr.  pi, e and inf are known where the
  * caller binds no letter of that name.  Braces and brackets group as parentheses do.
- * Letters are ASCII words, or Greek: alpha and its sign are one letter.
+ * Letters are ASCII words, or Greek: alpha, its sign and \alpha are one letter, so are
+ * k_a and k_{a}.  Commands of LaTeX that change the look alone are skipped.
  *
  * A vector of d entries is d x 1, a number 1 x 1.  Entries follow IEEE 754: 1/0 is inf,
  * ln(-1) is NaN, exp(1e3) is inf; none of them is an error.  Nothing is allocated.
@@ -43,7 +45,7 @@ struct lab_value {
     double x[LAB_VALUE_SIDE * LAB_VALUE_SIDE];
 };
 
-/* What a name stands for; rows and columns at most LAB_VALUE_SIDE. */
+/* The binding of a name; rows and columns at most LAB_VALUE_SIDE. */
 struct lab_letter {
     const char *name;
     int rows, columns;
@@ -63,7 +65,7 @@ struct lab_place {
         (name), (needs), (rows), (columns), offsetof(struct room, field)                 \
     }
 
-/* Lets `count` letters stand for the numbers in `room`. */
+/* Binds `count` letters to the numbers in `room`. */
 void lab_place_letters(const struct lab_place *place, int count, const void *room,
                        struct lab_letter *letter);
 

@@ -58,6 +58,9 @@ static int unexpected(struct parser *parser, const char *wanted)
         return lab_expression_fail(parser->error, column, "'%s' where %s should be",
                                    token->word, wanted);
     case LAB_TOKEN_SIGN:
+        if (token->sign == 'F')
+            return lab_expression_fail(parser->error, column,
+                                       "'\\frac' where %s should be", wanted);
         return lab_expression_fail(parser->error, column, "'%c' where %s should be",
                                    token->sign, wanted);
     case LAB_TOKEN_BAD:
@@ -66,7 +69,7 @@ static int unexpected(struct parser *parser, const char *wanted)
     return lab_expression_fail(parser->error, column, "%s", token->word);
 }
 
-/* `operands` is what the step leaves on the stack less what it takes. */
+/* `operands` is the change of the stack's depth by the step. */
 static int add_step(struct parser *parser, int what, int column, int operands)
 {
     struct lab_expression *const e = parser->expression;
@@ -115,14 +118,29 @@ static int parse_group(struct parser *parser)
     return 0;
 }
 
+/* \frac{x}{y} */
+static int parse_fraction(struct parser *parser)
+{
+    const int column = parser->token.column;
+    advance(parser);
+    for (int half = 0; half < 2; half++) {
+        if (!is_opening(parser))
+            return unexpected(parser, "'{'");
+        if (parse_group(parser))
+            return -1;
+    }
+    return add_step(parser, LAB_STEP_DIVIDE, column, -1);
+}
+
 static int parse_word(struct parser *parser)
 {
     const struct lab_token word = parser->token;
     const int function = lab_function_find(word.word);
     advance(parser);
-    if (function < 0 || !is_opening(parser))
+    const int is_fraction = is_sign(parser, 'F');
+    if (function < 0 || !(is_opening(parser) || is_fraction))
         return add_letter(parser, word.word, word.column);
-    return parse_group(parser) ||
+    return (is_fraction ? parse_fraction(parser) : parse_group(parser)) ||
                    add_step(parser, LAB_STEP_FUNCTION + function, word.column, 0)
                ? -1
                : 0;
@@ -142,7 +160,30 @@ static int parse_operand(struct parser *parser)
         return parse_word(parser);
     if (is_opening(parser))
         return parse_group(parser);
+    if (is_sign(parser, 'F'))
+        return parse_fraction(parser);
     return unexpected(parser, "a number or a letter");
+}
+
+/* Takes a T, in braces or without, that transposes: 1, or 0 if there is none. */
+static int take_transpose(struct parser *parser)
+{
+    const struct parser before = *parser;
+    const int braces = is_sign(parser, '{');
+    if (braces)
+        advance(parser);
+    if (parser->token.kind == LAB_TOKEN_WORD && !strcmp(parser->token.word, "T")) {
+        advance(parser);
+        if (!braces)
+            return 1;
+        if (is_sign(parser, '}')) {
+            advance(parser);
+            return 1;
+        }
+    }
+    parser->lexer = before.lexer;
+    parser->token = before.token;
+    return 0;
 }
 
 static int parse_power(struct parser *parser)
@@ -153,16 +194,12 @@ static int parse_power(struct parser *parser)
         const int column = parser->token.column;
         const int is_mark = is_sign(parser, '\'');
         advance(parser);
-        const int is_transpose =
-            parser->token.kind == LAB_TOKEN_WORD && !strcmp(parser->token.word, "T");
-        if (!is_mark && !is_transpose)
+        if (!is_mark && !take_transpose(parser))
             return parse_signed(parser) || add_step(parser, LAB_STEP_POWER, column, -1)
                        ? -1
                        : 0;
         if (add_step(parser, LAB_STEP_TRANSPOSE, column, 0))
             return -1;
-        if (!is_mark)
-            advance(parser);
     }
     return 0;
 }
@@ -191,7 +228,8 @@ static int parse_signed(struct parser *parser)
 /* Whether the next token can be a factor that has no * before it. */
 static int is_factor(const struct parser *parser)
 {
-    return parser->token.kind == LAB_TOKEN_WORD || is_opening(parser);
+    return parser->token.kind == LAB_TOKEN_WORD || is_opening(parser) ||
+           is_sign(parser, 'F');
 }
 
 static int parse_product(struct parser *parser)

@@ -11,7 +11,7 @@ enum lab_token_kind {
     LAB_TOKEN_END,
     LAB_TOKEN_NUMBER,
     LAB_TOKEN_WORD,
-    LAB_TOKEN_SIGN, /* one of + - * / ^ ' ( ); braces and brackets as themselves */
+    LAB_TOKEN_SIGN, /* one of + - * / ^ ' ( ), F of \frac; braces and brackets */
     LAB_TOKEN_BAD   /* `word` says what is wrong */
 };
 

@@ -84,7 +84,7 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
     int32_t *const classes = problem->rest ? rest_classes(problem) : NULL;
 
     if (problem->rest && !classes)
-        return attendi_fail(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory");
     const attend_status status = forward(ctx, problem, classes, err);
     free(classes);
     return status;
@@ -92,19 +92,22 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
 
 /* ---- other dtypes ------------------------------------------------------ */
 
-static void narrow(attend_dtype dtype, const double *from, void *to, int64_t n)
+void lab_narrow(attend_dtype dtype, const double *from, void *to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (dtype == ATTEND_BF16)
+        if (dtype == ATTEND_F64)
+            ((double *)to)[i] = from[i];
+        else if (dtype == ATTEND_BF16)
             ((uint16_t *)to)[i] = attendi_f32_to_bf16((float)from[i]);
         else
             ((float *)to)[i] = (float)from[i];
 }
 
-static void widen(attend_dtype dtype, const void *from, double *to, int64_t n)
+void lab_widen(attend_dtype dtype, const void *from, double *to, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        to[i] = dtype == ATTEND_BF16
+    for (int64_t i = 0; to && i < n; i++)
+        to[i] = dtype == ATTEND_F64 ? ((const double *)from)[i]
+                : dtype == ATTEND_BF16
                     ? (double)attendi_bf16_to_f32(((const uint16_t *)from)[i])
                     : (double)((const float *)from)[i];
 }
@@ -120,29 +123,29 @@ attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
 
     if (dtype == ATTEND_F64)
         return lab_forward(ctx, problem, err);
-    float *const room = malloc((size_t)(start[4] + nq * nk) * sizeof *room);
-    if (!room)
+    float *const memory = malloc((size_t)(start[4] + nq * nk) * sizeof *memory);
+    if (!memory)
         return ATTEND_ENOMEM;
 
     attend_rule rule = attend_rule_default();
     attend_io io = attend_io_default();
     rule.scale_is_set = 1;
     rule.scale = problem->scale;
-    narrow(dtype, problem->q, room, nq * d);
-    narrow(dtype, problem->k, room + start[1], nk * d);
-    narrow(dtype, problem->v, room + start[2], nk * dv);
-    io.q = view_of(room, dtype, 1, nq, d);
-    io.k = view_of(room + start[1], dtype, 1, nk, d);
-    io.v = view_of(room + start[2], dtype, 1, nk, dv);
-    io.out = tensor_of(room + start[3], dtype, 1, nq, dv);
-    io.weights = tensor_of(room + start[4], ATTEND_F32, 1, nq, nk);
+    lab_narrow(dtype, problem->q, memory, nq * d);
+    lab_narrow(dtype, problem->k, memory + start[1], nk * d);
+    lab_narrow(dtype, problem->v, memory + start[2], nk * dv);
+    io.q = view_of(memory, dtype, 1, nq, d);
+    io.k = view_of(memory + start[1], dtype, 1, nk, d);
+    io.v = view_of(memory + start[2], dtype, 1, nk, dv);
+    io.out = tensor_of(memory + start[3], dtype, 1, nq, dv);
+    io.weights = tensor_of(memory + start[4], ATTEND_F32, 1, nq, nk);
 
     const attend_status status = attend_forward(ctx, &rule, &io, err);
     if (status == ATTEND_OK && problem->out)
-        widen(dtype, room + start[3], problem->out, nq * dv);
+        lab_widen(dtype, memory + start[3], problem->out, nq * dv);
     if (status == ATTEND_OK && problem->weights)
-        widen(ATTEND_F32, room + start[4], problem->weights, nq * nk);
-    free(room);
+        lab_widen(ATTEND_F32, memory + start[4], problem->weights, nq * nk);
+    free(memory);
     return status;
 }
 
@@ -162,8 +165,7 @@ int lab_measure_scores(struct lab_session *session, attend_context *ctx, int64_t
                        const double *scores, struct lab_row_stats *stats)
 {
     const double one = 1;
-    const struct lab_problem problem = {
-        .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .stats = stats};
+    const struct lab_problem problem = LAB_PROBLEM(n, 1, &one, scores, 1, .stats = stats);
 
     return lab_measure(session, ctx, &problem);
 }

@@ -18,7 +18,7 @@ struct lab_row_stats {
 
 /*
  * nb problems of nq queries over nk keys, tensors dense in the order b, row, column.
- * What is not wanted or not there is NULL; without `v`, dv counts as 0.
+ * Absent inputs and outputs are NULL; without `v`, dv counts as 0.
  */
 struct lab_problem {
     int64_t nb, nq, nk, d, dv; /* nb, nq: 0 stands for 1 */
@@ -31,6 +31,10 @@ struct lab_problem {
     double *rest; /* [nq], for nb = 1: weight beyond the first `wanted` keys */
     int64_t wanted;
 };
+/* n keys of d columns, queries, the factor of the scores, and further fields by name. */
+#define LAB_PROBLEM(n, columns, queries, keys, factor, ...)                              \
+    ((struct lab_problem){                                                               \
+        .nk = n, .d = columns, .q = queries, .k = keys, .scale = factor, __VA_ARGS__})
 
 attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem,
                           attend_error *err);
@@ -42,6 +46,11 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
  */
 attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
                              const struct lab_problem *problem, attend_error *err);
+
+/* `count` numbers rounded to f64, f32 or bf16, and back to double, unless `to` is NULL.
+ */
+void lab_narrow(attend_dtype dtype, const double *from, void *to, int64_t count);
+void lab_widen(attend_dtype dtype, const void *from, double *to, int64_t count);
 
 /* lab_forward() in a session: 0, or -1 after lab_fail(). */
 int lab_measure(struct lab_session *session, attend_context *ctx,

@@ -2,7 +2,9 @@
 #include "lab/measure/frames.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "attend/theory.h"
 #include "lab/measure/random.h"
 
 double lab_dot(const double *x, const double *y, int64_t n)
@@ -24,18 +26,24 @@ void lab_unit(double *x, int64_t n)
         x[c] /= norm;
 }
 
-void lab_orthonormalise(double *frame, int64_t rows, int64_t d)
+int64_t lab_orthonormalise(double *frame, int64_t rows, int64_t d, double least)
 {
+    int64_t kept = 0;
+
     for (int64_t r = 0; r < rows; r++) {
         double *const row = frame + r * d;
         for (int pass = 0; pass < 2; pass++)
-            for (int64_t s = 0; s < r; s++) {
+            for (int64_t s = 0; s < kept; s++) {
                 const double along = lab_dot(row, frame + s * d, d);
                 for (int64_t c = 0; c < d; c++)
                     row[c] -= along * frame[s * d + c];
             }
+        if (!(lab_norm(row, d) > least))
+            continue;
         lab_unit(row, d);
+        memmove(frame + kept++ * d, row, (size_t)d * sizeof *row);
     }
+    return kept;
 }
 
 void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
@@ -55,7 +63,7 @@ void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t row
                       int64_t d)
 {
     lab_normals(seed, stream, 0, frame, rows * d);
-    lab_orthonormalise(frame, rows, d);
+    lab_orthonormalise(frame, rows, d, 0);
 }
 
 void lab_noisy_key(const double *mean, double length, double sd, const double *noise,
@@ -83,4 +91,9 @@ int lab_reach(lab_function f, void *arg, double first, double wanted, double *x)
             return -1;
     }
     return 0;
+}
+
+double lab_normal_below(double t, double mean, double sd)
+{
+    return sd > 0 ? attend_theory_normal_cdf((t - mean) / sd) : t > mean;
 }

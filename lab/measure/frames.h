@@ -10,10 +10,12 @@ double lab_norm(const double *x, int64_t n);
 /* Scales to norm 1. */
 void lab_unit(double *x, int64_t n);
 /*
- * Makes the rows of `frame` [rows][d], rows <= d, orthonormal in their order
- * (Gram-Schmidt, twice); they must be independent.
+ * Makes the rows of `frame` [rows][d] orthonormal in their order (Gram-Schmidt, twice),
+ * without those whose rest is not longer than `least`.  Returns how many there are.
  */
-void lab_orthonormalise(double *frame, int64_t rows, int64_t d);
+int64_t lab_orthonormalise(double *frame, int64_t rows, int64_t d, double least);
+/* P(x < t), x normal; a sure x is a step. */
+double lab_normal_below(double t, double mean, double sd);
 /* lab_random_normals() in double: the same numbers. */
 void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
                  int64_t count);
@@ -28,7 +30,7 @@ void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t row
 void lab_noisy_key(const double *mean, double length, double sd, const double *noise,
                    int64_t d, double *key);
 
-/* What is searched: stores f(x) through `y`; 0, or another number to give up. */
+/* A function to be inverted: stores f(x) through `y`; 0, or another number to give up. */
 typedef int (*lab_function)(void *arg, double x, double *y);
 /*
  * The x with f(x) = wanted, by false position from 0 and `first`, in 40 steps at most.

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "lab/measure/interval.h"
+#include "attend/theory.h"
 
 void lab_moments_join(struct lab_moments *into, const struct lab_moments *from)
 {
@@ -95,7 +95,7 @@ double lab_moments_events(const struct lab_moments *moments)
     return moments->m4 > 0 ? moments->m2 * moments->m2 / moments->m4 : 0;
 }
 
-/* What rounding does to one value. */
+/* Rounding of one value. */
 static double value_rounding(const struct lab_moments *moments)
 {
     const double own = fabs(moments->mean) +
@@ -110,8 +110,8 @@ static double square_rounding(double square, double e)
     return 2 * e * sqrt(fmax(square, 0)) + e * e;
 }
 
-/* A sample that rests on few trials, of values without bounds, tells nothing. */
-static void doubt(struct lab_estimate *estimate, const struct lab_moments *moments)
+/* Values without bounds: a sample that rests on few trials has no interval. */
+static void mark_rare(struct lab_estimate *estimate, const struct lab_moments *moments)
 {
     if (!(moments->m2 > 0) || lab_moments_events(moments) >= LAB_RARE)
         return;
@@ -125,7 +125,7 @@ struct lab_estimate lab_estimate_mean(const struct lab_moments *moments)
                                     .se = lab_moments_mean_se(moments),
                                     .allowed = value_rounding(moments)};
 
-    doubt(&estimate, moments);
+    mark_rare(&estimate, moments);
     return estimate;
 }
 
@@ -138,7 +138,7 @@ struct lab_estimate lab_estimate_variance(const struct lab_moments *moments)
                                     .se = lab_moments_variance_se(moments)};
 
     estimate.allowed = square_rounding(estimate.value, value_rounding(moments));
-    doubt(&estimate, moments);
+    mark_rare(&estimate, moments);
     return estimate;
 }
 
@@ -276,18 +276,63 @@ double lab_histogram_density(const struct lab_histogram *histogram, int x)
                : NAN;
 }
 
-double lab_histogram_quantile(const struct lab_histogram *histogram, double share)
-{
-    const double width = (histogram->hi - histogram->lo) / LAB_BINS;
-    double left = share * (double)histogram->count;
+/* ---- intervals -------------------------------------------------------------- */
 
-    if (histogram->count == 0)
-        return NAN;
-    for (int b = 0; b < LAB_BINS; b++) {
-        const double here = (double)histogram->bin[b];
-        if (here > 0 && left <= here)
-            return histogram->lo + width * (b + left / here);
-        left -= here;
+/* A condition that holds at the lower end, and not at the upper. */
+struct search {
+    double events, trials, mean;
+};
+
+/* The x in [lo, hi] where is_below() turns from 1 to 0. */
+static double bisect(double lo, double hi, const struct search *search,
+                     int (*is_below)(const struct search *search, double x))
+{
+    for (int step = 0; step < 200; step++) {
+        const double middle = lo + (hi - lo) / 2;
+        *(is_below(search, middle) ? &lo : &hi) = middle;
     }
-    return histogram->hi;
+    return hi;
+}
+
+/* P(as many events or more) is too small: x is below the interval. */
+static int is_too_low(const struct search *s, double x)
+{
+    return attend_theory_beta(s->events, s->trials - s->events + 1, x) < LAB_MISS / 2;
+}
+
+/* P(as few events or fewer) is not too small yet. */
+static int is_not_too_high(const struct search *s, double x)
+{
+    return attend_theory_beta(s->trials - s->events, s->events + 1, 1 - x) >=
+           LAB_MISS / 2;
+}
+
+struct lab_interval lab_interval_probability(int64_t events, int64_t trials)
+{
+    const struct search search = {.events = (double)events, .trials = (double)trials};
+
+    return (struct lab_interval){
+        .low = events > 0 ? bisect(0, 1, &search, is_too_low) : 0,
+        .high = events < trials ? bisect(0, 1, &search, is_not_too_high) : 1};
+}
+
+/* The divergence of a coin of `mean` from a coin of x, times the trials, is too large. */
+static int is_far(const struct search *s, double x)
+{
+    const double p = s->mean, q = 1 - p;
+    const double divergence =
+        (p > 0 ? p * log(p / x) : 0) + (q > 0 ? q * log(q / (1 - x)) : 0);
+
+    return !(s->trials * divergence <= log(2 / LAB_MISS));
+}
+
+static int is_near(const struct search *s, double x) { return !is_far(s, x); }
+
+struct lab_interval lab_interval_mean(double mean, int64_t trials)
+{
+    const struct search search = {.trials = (double)trials, .mean = mean};
+
+    return (struct lab_interval){.low = mean > 0 ? bisect(0, mean, &search, is_far) : 0,
+                                 .high =
+                                     mean < 1 ? bisect(mean, 1, &search, is_near) : 1};
 }

@@ -9,23 +9,23 @@
 struct lab_moments {
     int64_t count;
     double mean, m2, m3, m4;
-    /* What rounding does to a value, relative to its size; 0: computed in double. */
+    /* Rounding of a value, relative to its size; 0: computed in double. */
     double rounding;
-    double size;  /* of what a value is a difference of; 0: the value's own */
-    int64_t sure; /* 1: nothing random was in the trials; set by whoever made them */
+    double size;  /* of the terms of a difference; 0: that of the value */
+    int64_t sure; /* 1: nothing random was in the trials; set by the measurement */
 };
 
 void lab_moments_add(struct lab_moments *moments, double value);
-/* Of `count` values, those that are NaN left out. */
+/* Moments of `count` values, without those that are NaN. */
 struct lab_moments lab_moments_of(const double *values, int64_t count);
 /* Joins two disjoint samples; the order of joining is the caller's to fix. */
 void lab_moments_join(struct lab_moments *into, const struct lab_moments *from);
 double lab_moments_variance(const struct lab_moments *moments); /* m2 / count */
-/* Standard errors are NaN for a single sample: it says nothing of its scatter. */
+/* Standard errors are NaN for a single sample. */
 double lab_moments_mean_se(const struct lab_moments *moments); /* s / sqrt(N) */
 /* sqrt((m4 - s^4 (N - 3)/(N - 1)) / N), m4 the fourth central moment. */
 double lab_moments_variance_se(const struct lab_moments *moments);
-/* Of a probability measured as the mean of 0s and 1s: sqrt(p (1 - p) / N). */
+/* Standard error of a mean of 0s and 1s: sqrt(p (1 - p) / N). */
 double lab_moments_probability_se(const struct lab_moments *moments);
 /*
  * How many trials the variance rests on: (sum d^2)^2 / sum d^4 over the deviations d, the
@@ -34,7 +34,7 @@ double lab_moments_probability_se(const struct lab_moments *moments);
  */
 double lab_moments_events(const struct lab_moments *moments);
 
-/* Fewer events than this are rare: a standard error says too little of them. */
+/* Fewer events than this are rare: they have an interval instead. */
 enum { LAB_RARE = 25 };
 
 /*
@@ -45,8 +45,8 @@ enum { LAB_RARE = 25 };
 struct lab_estimate {
     double value, se;
     int rare;
-    double low, high; /* of what is rare, NaN where there is no telling; 0 otherwise */
-    double allowed;   /* what rounding may have added, absolute; 0: as of a double */
+    double low, high; /* interval if rare, NaN if there is none; else 0 */
+    double allowed;   /* absolute rounding error; 0: that of a double */
 };
 
 struct lab_estimate lab_estimate_mean(const struct lab_moments *moments);
@@ -90,7 +90,27 @@ void lab_histogram_add(struct lab_histogram *histogram, double value);
 void lab_histogram_join(struct lab_histogram *into, const struct lab_histogram *from);
 /* Density at the middle of bin x: integrates to 1 over [lo, hi]. */
 double lab_histogram_density(const struct lab_histogram *histogram, int x);
-/* The value below which a share of the samples lies, interpolated within a bin. */
-double lab_histogram_quantile(const struct lab_histogram *histogram, double share);
+
+/* ---- intervals ---------------------------------------------------------------- */
+
+/*
+ * Intervals for numbers that rest on few events, where a standard error is not enough.
+ * Both cover the estimated number with the probability of |z| <= 4 or more: all but
+ * LAB_MISS of the time.
+ */
+/* 2 Phi(-4), both sides together. */
+#define LAB_MISS 6.334248366623996e-5
+
+struct lab_interval {
+    double low, high;
+};
+
+/* Interval of a probability, after `events` of `trials`: Clopper and Pearson. */
+struct lab_interval lab_interval_probability(int64_t events, int64_t trials);
+/*
+ * Of a mean of `trials` independent values within [0, 1], whatever their law, by the
+ * bound of Chernoff and Hoeffding: all x with trials KL(mean, x) <= ln(2 / LAB_MISS).
+ */
+struct lab_interval lab_interval_mean(double mean, int64_t trials);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <Random123/threefry.h>
 
+#include "base/half.h"
+
 /*
  * Counters whose words are made together: as many lanes as a vector register holds, so
  * that the compiler turns every loop over lanes into straight vector code.
@@ -35,22 +37,6 @@ static ALWAYS_INLINE void make_words(uint64_t seed, uint64_t stream, uint64_t gr
     }
 }
 
-static ALWAYS_INLINE float as_float(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static ALWAYS_INLINE uint32_t as_bits(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /*
  * sqrt(-2 ln u) for u = (x + 1/2) / 2^31 and x the upper 31 bits of the word.  With
  * u = 2^e (1 + t), sqrt(1/2) <= 1 + t < sqrt(2), the polynomial is -2 ln(1 + t) / t, good
@@ -60,9 +46,9 @@ static ALWAYS_INLINE float radius(uint32_t word)
 {
     const uint32_t sqrt_half = 0x3f3504f3, scale = 31u << 23;
     const uint32_t bits =
-        as_bits((float)(int32_t)(word >> 1) + 0.5f) - (sqrt_half + scale);
+        float_bits((float)(int32_t)(word >> 1) + 0.5f) - (sqrt_half + scale);
     const float e = (float)((int32_t)bits >> 23);
-    const float t = as_float((bits & 0x007fffff) + sqrt_half) - 1.0f;
+    const float t = bits_float((bits & 0x007fffff) + sqrt_half) - 1.0f;
     float p = 0.2021380457f;
 
     p = p * t + -0.3244516572f;
@@ -84,7 +70,7 @@ static ALWAYS_INLINE void normal_pair(uint32_t first, uint32_t second, float sd,
                                       float *x0, float *x1)
 {
     const float r = sd * radius(first);
-    const float y = as_float((second & 0x007fffff) | 0x3f800000) - 1.5f;
+    const float y = bits_float((second & 0x007fffff) | 0x3f800000) - 1.5f;
     const float z = y * y;
     const float s =
         ((-0.004601657885f * z + 0.07968003277f) * z + -0.6459634602f) * z + 1.570796322f;
@@ -92,10 +78,10 @@ static ALWAYS_INLINE void normal_pair(uint32_t first, uint32_t second, float sd,
         ((-0.0203985818f * z + 0.2535949467f) * z + -1.233696662f) * z + 0.9999999674f;
     const uint32_t swap = (uint32_t)((int32_t)second >> 31);
     const uint32_t sign = (second << 1) & 0x80000000u;
-    const uint32_t a = as_bits(r * c), b = as_bits(r * y * s);
+    const uint32_t a = float_bits(r * c), b = float_bits(r * y * s);
 
-    *x0 = as_float(((a & ~swap) | (b & swap)) ^ sign);
-    *x1 = as_float(((b & ~swap) | (a & swap)) ^ sign);
+    *x0 = bits_float(((a & ~swap) | (b & swap)) ^ sign);
+    *x1 = bits_float(((b & ~swap) | (a & swap)) ^ sign);
 }
 
 /*
@@ -135,7 +121,7 @@ static void normals_plain(uint64_t seed, uint64_t stream, uint64_t group, int64_
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* GCC takes half of a register unless told; clang does not know the word. */
+/* GCC uses half of a register by default; clang does not have the attribute. */
 #ifdef __clang__
 #define AVX512_TARGET "avx512f,avx512bw,avx512dq,avx512vl"
 #else

@@ -57,13 +57,13 @@ void lab_expect(struct lab_session *session, double seconds)
     slow(session->user, seconds);
 }
 
-attend_context *lab_context(struct lab_session *session)
+attend_context *lab_context(struct lab_session *session, int threads)
 {
     attend_options options = attend_options_default();
     attend_context *ctx;
     attend_error err;
 
-    options.threads = session->threads;
+    options.threads = threads;
     if (attend_context_create(&ctx, &options, &err) != ATTEND_OK)
         lab_fail(session, "%s", err.message);
     return ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every measurement needs of its caller, and how it fails. */
+/* Parameters of every measurement, its callbacks, and its failures. */
 #ifndef LAB_SESSION_H
 #define LAB_SESSION_H
 
@@ -15,24 +15,23 @@
  */
 struct lab_peers {
     int rank, count;
-    /* Of `items` items, process r has set those with index % count == r: all get all. */
+    /* Process r has set the items with index % count == r; afterwards all have all. */
     int (*share)(void *items, size_t size, int count);
-    /* What the first process says. */
+    /* All get the value of the first process. */
     int (*decide)(int *what);
 };
 
-/* The caller fills it and owns what it points to. */
+/* The caller fills it and owns all that its pointers refer to. */
 struct lab_session {
     uint64_t seed;
     int threads;                   /* >= 1 */
     const struct lab_peers *peers; /* NULL: none */
-    /* `done` of `total` trials of the measurement under way; NULL: not wanted. */
+    /* `done` of `total` trials of the current measurement; NULL: not called. */
     void (*progress)(void *user, int64_t done, int64_t total);
     void *user;
-    /* Called once, before what takes about so many seconds, if that is long; NULL: no. */
+    /* Called once before long work, with an estimate of its seconds; NULL: not called. */
     void (*slow)(void *user, double seconds);
-    double
-        *estimate; /* not NULL: only so much is measured as tells the time, added here */
+    double *estimate; /* not NULL: a pilot run, which adds its estimate of seconds */
     const volatile sig_atomic_t *stop; /* non-zero: cancelled; NULL: never */
     int refused;                       /* 1: the caller's parameters do not go together */
     char error[256];
@@ -43,7 +42,7 @@ __attribute__((format(printf, 2, 3))) int lab_fail(struct lab_session *session,
                                                    const char *format, ...);
 /*
  * Refuses parameters, before the first result: the message names the flag, its value and
- * what is allowed.
+ * the allowed values.
  */
 __attribute__((format(printf, 2, 3))) int lab_misuse(struct lab_session *session,
                                                      const char *format, ...);
@@ -60,7 +59,7 @@ double lab_now(void);
 /* A measurement that has begun takes about so many seconds in all. */
 void lab_expect(struct lab_session *session, double seconds);
 
-/* A context with the session's threads; NULL after lab_fail(). */
-attend_context *lab_context(struct lab_session *session);
+/* A context with so many threads; NULL after lab_fail(). */
+attend_context *lab_context(struct lab_session *session, int threads);
 
 #endif

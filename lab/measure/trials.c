@@ -74,7 +74,7 @@ static int share(const struct wave *wave)
     return bins ? peers->share(bins, count * sizeof *bins, wave->count) : 0;
 }
 
-/* In the order of the blocks, whoever made them: sums round the same. */
+/* In the order of the blocks, on any process: sums round the same. */
 static void join(const struct wave *wave, struct lab_moments *moments)
 {
     for (int b = 0; b < wave->count; b++)
@@ -85,22 +85,22 @@ static void join(const struct wave *wave, struct lab_moments *moments)
         }
 }
 
-/* Seconds of work by which the time of all of it is told: of it, and of a pilot. */
-#define TOLD_SECONDS 0.2
+/* Seconds of work on which an estimate of all of it rests: of a run, and of a pilot. */
+#define MEASURED_SECONDS 0.2
 #define PILOT_SECONDS 0.03
 
 /*
  * The first wave is cold: it finds memory and threads not ready.  Of the others the
- * fastest tells the pace; what slowed down the rest comes and goes.
+ * fastest has the pace; the others were slowed down by something else.
  */
 struct pace {
     double began, warm_at, last; /* times: of the start, after the first wave, the last */
     double block;                /* seconds of a block */
 };
 
-/* After so much of the measurement; 1 where that was all that is wanted. */
-static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
-                     struct pace *pace)
+/* After a part of the measurement; 1 in a pilot run, which then ends. */
+static int estimate_time(struct lab_session *session, const struct wave *wave,
+                         int64_t all, struct pace *pace)
 {
     const double now = lab_now(), block = (now - pace->last) / wave->count;
     const int64_t done = wave->first + wave->count;
@@ -110,14 +110,14 @@ static int tell_time(struct lab_session *session, const struct wave *wave, int64
         pace->warm_at = now;
     pace->block = pace->last > pace->warm_at ? fmin(pace->block, block) : block;
     pace->last = now;
-    const int is_known = done == all || now - pace->began > TOLD_SECONDS ||
+    const int is_known = done == all || now - pace->began > MEASURED_SECONDS ||
                          (is_pilot && now - pace->warm_at > PILOT_SECONDS);
     if (is_known)
         lab_expect(session, pace->block * (double)all);
     return is_pilot && is_known;
 }
 
-/* Whether to go on, which all processes do alike: `stops` of the first counts. */
+/* Nonzero to continue, on all processes alike: by `stops` of the first. */
 static int goes_on(struct lab_session *session, int stops, int *failed)
 {
     if (session->peers && session->peers->decide(&stops) != 0) {
@@ -127,7 +127,7 @@ static int goes_on(struct lab_session *session, int stops, int *failed)
     return !stops;
 }
 
-/* A failure of this process, or of another, which its blocks say. */
+/* A failure of this process, or of another, by the status of its blocks. */
 static int wave_status(struct lab_session *session, const struct wave *wave)
 {
     for (int w = 0; w < wave->threads; w++)
@@ -146,12 +146,12 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
     const double began = lab_now();
     struct pace pace = {.began = began, .last = began};
-    /* Processes meet after each wave: long ones, and as long on all of them. */
+    /* Processes synchronise after each wave: waves are long, and equal on all. */
     int width = session->peers ? most : wave->threads;
-    int failed = 0, is_told = 0;
+    int failed = 0, is_estimated = 0;
 
-    for (;
-         wave->first < all && goes_on(session, is_told || lab_stopped(session), &failed);
+    for (; wave->first < all &&
+           goes_on(session, is_estimated || lab_stopped(session), &failed);
          wave->first += wave->count) {
         const double start = lab_now();
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
@@ -165,8 +165,8 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        is_told = tell_time(session, wave, all, &pace);
-        if (is_told && !session->peers)
+        is_estimated = estimate_time(session, wave, all, &pace);
+        if (is_estimated && !session->peers)
             break;
         if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;

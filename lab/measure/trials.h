@@ -15,7 +15,7 @@
 
 enum { LAB_TRIAL_VALUES_MAX = 32 };
 
-/* What one thread owns. */
+/* State of one thread. */
 struct lab_worker {
     attend_context *ctx; /* of one thread */
     double *scratch;     /* as many numbers as were asked for, zeroed at first */
@@ -24,10 +24,10 @@ struct lab_worker {
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* What one block of trials leaves behind: by value, and zeroed before. */
+/* Results of one block of trials, by value; zeroed before. */
 struct lab_block {
     struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
-    struct lab_histogram *histogram; /* NULL: not wanted */
+    struct lab_histogram *histogram; /* NULL: no histogram */
     int failed;                      /* set by lab_measure_blocks() alone */
 };
 

@@ -11,7 +11,7 @@
  * 1 + noise x, x standard normal, as `attend stats --noise` means it; then the difference
  * of the two largest scores s_1, s_2 has the standard deviation T = noise sqrt(s_1^2 +
  * s_2^2).  The isotropic noise that does the same is alpha = T^2 / (4 C^2), so the window
- * of usable scales ln n < C < 1 / (2 sqrt alpha) asks for C > ln n and T < 1.
+ * of usable scales ln n < C < 1 / (2 sqrt alpha) means C > ln n and T < 1.
  *
  * A pair is fragile where noise moves the difference of its scores by more than their
  * margin: T > s_1 - s_2, a swap in more than Phi(-1) = 0.16 of all cases (T12).
@@ -26,16 +26,16 @@ struct lab_place_row {
     double keys, max, margin, top_weight, entropy, n_eff, raw_mean, raw_variance;
 };
 
-/* Where one row lies. */
+/* Positions of one row on the maps. */
 struct lab_place_point {
     double spread, freezing;   /* S and sqrt(2 ln n) */
     double scale, scale_min;   /* C and ln n; NaN for two keys, without others */
     double score_noise, alpha; /* T, and the noise that it stands for */
     double scale_max;          /* 1 / (2 sqrt alpha) */
-    double leak, leak_theory;  /* 1 - p_1 - p_2, and what C and n make of it */
+    double leak, leak_theory;  /* 1 - p_1 - p_2, and its prediction from C and n */
 };
 
-/* Whether a row has a choice: two keys or more, and no NaN or infinity. */
+/* Nonzero if a row has two keys or more, and no NaN or infinity. */
 int lab_place_counts(const struct lab_place_row *row);
 struct lab_place_point lab_place_row(const struct lab_place_row *row, double noise);
 
@@ -48,7 +48,7 @@ struct lab_place_head {
 };
 struct lab_place_head lab_place_head(const struct lab_place_row *rows, int64_t count,
                                      double noise);
-/* What the means say: S > sqrt(2 ln n), C > ln n, T < 1. */
+/* By the means: S > sqrt(2 ln n), C > ln n, T < 1. */
 int lab_place_is_condensed(const struct lab_place_head *head);
 int lab_place_is_sharp(const struct lab_place_head *head);
 int lab_place_is_steady(const struct lab_place_head *head);
@@ -58,5 +58,16 @@ struct lab_place_law {
     double entropy, entropy_law, squares, squares_law;
 };
 struct lab_place_law lab_place_law(const struct lab_place_row *row);
+
+/* ---- sampling ------------------------------------------------------------------- */
+
+/*
+ * Whether row `index` of `count` is one of the `wanted` that lie evenly among them; of
+ * few rows, all are.
+ */
+static inline int lab_is_sampled(int64_t index, int64_t count, int64_t wanted)
+{
+    return wanted >= count || (index + 1) * wanted / count > index * wanted / count;
+}
 
 #endif

@@ -5,8 +5,94 @@
 #include <stdlib.h>
 
 #include "attend/theory.h"
-#include "lab/measure/interval.h"
-#include "lab/place/sampling.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/frames.h"
+#include "lab/measure/trials.h"
+#include "lab/measure/moments.h"
+#include "lab/place/place.h"
+
+/* ---- pairs ----------------------------------------------------------------- */
+
+/* Pairs measured at a time: each has two values. */
+enum { GROUP = LAB_TRIAL_VALUES_MAX / 2 };
+
+struct group {
+    const struct lab_pairs *pairs;
+    int64_t first, count;
+    uint64_t seed;
+};
+
+/* The share of the first key that is outside 0.1 .. 0.9 is lopsided. */
+static const double lopsided = 0.1;
+
+static attend_status pairs_trial(const void *arg, struct lab_worker *worker,
+                                 uint64_t number, double *values)
+{
+    const struct group *const group = arg;
+    const struct lab_pairs *const pairs = group->pairs;
+    const int64_t d = pairs->d, draws = 2 * pairs->count, keys = 2 * group->count;
+    double *const k = worker->scratch, *const x = k + keys * d, *const w = x + keys;
+
+    lab_normals(group->seed, pairs->stream,
+                number * (uint64_t)draws + 2 * (uint64_t)group->first, x, keys);
+    for (int64_t j = 0; j < keys; j++)
+        lab_noisy_key(pairs->k + (2 * group->first + j) * d, 1 + pairs->noise * x[j], 0,
+                      NULL, d, k + j * d);
+    const struct lab_problem problem =
+        LAB_PROBLEM(2, d, pairs->q + group->first * d, k, pairs->scale,
+                    .nb = group->count, .weights = w);
+    const attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
+    for (int64_t p = 0; p < group->count && status == ATTEND_OK; p++) {
+        values[2 * p] = w[2 * p + 1] > w[2 * p];
+        values[2 * p + 1] = w[2 * p] < lopsided || w[2 * p] > 1 - lopsided;
+    }
+    return status;
+}
+
+static struct lab_pair predict(const struct lab_pairs *pairs, int64_t p)
+{
+    const int64_t d = pairs->d;
+    const double *const q = pairs->q + p * d, *const k = pairs->k + 2 * p * d;
+    const double first = pairs->scale * lab_dot(q, k, d);
+    const double second = pairs->scale * lab_dot(q, k + d, d);
+    const attend_theory_law law = {first - second, pairs->noise * hypot(first, second),
+                                   -INFINITY};
+
+    return (struct lab_pair){
+        .margin = law.mean,
+        .score_noise = law.sd,
+        .swap_theory = law.sd > 0 ? attend_theory_weight_cdf(law, 0.5) : law.mean < 0,
+        .outside_theory = attend_theory_weight_outside(law, lopsided)};
+}
+
+int lab_pairs_measure(struct lab_session *session, const struct lab_pairs *pairs,
+                      struct lab_pair *to)
+{
+    for (int64_t first = 0; first < pairs->count; first += GROUP) {
+        const int64_t left = pairs->count - first;
+        const struct group group = {.pairs = pairs,
+                                    .first = first,
+                                    .count = left < GROUP ? left : GROUP,
+                                    .seed = session->seed};
+        const struct lab_trials plan = {.trial = pairs_trial,
+                                        .arg = &group,
+                                        .trials = pairs->trials,
+                                        .count = (int)(2 * group.count),
+                                        .scratch =
+                                            (size_t)(2 * group.count * (pairs->d + 2))};
+        struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
+        if (lab_measure_trials(session, &plan, moments))
+            return -1;
+        for (int64_t p = 0; p < group.count; p++) {
+            to[first + p] = predict(pairs, first + p);
+            to[first + p].swap = moments[2 * p];
+            to[first + p].outside = moments[2 * p + 1];
+        }
+    }
+    return 0;
+}
+
+/* ---- the experiment -------------------------------------------------------- */
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("b", NAN, 0, INFINITY, "batch"),
@@ -57,37 +143,26 @@ void lab_place_figures_open(struct lab_run *run, int pairs,
         lab_plot(run, "entropy", "Entropy beside that of random scores",
                  "entropy of random scores of this S, n", "entropy of the head", 0,
                  "Below the line the weights are on fewer keys than the spread of the "
-                 "scores alone "
-                 "explains, above it on more.");
+                 "scores alone explains, above it on more.");
     figures->law = lab_series_add(figures->entropy, LAB_POINTS, "heads");
-    figures->window = lab_plot(
-        run, "window", "The window of usable scales", "C / ln n (scale)",
-        "T (noise of the score difference)", LAB_LOG_X | LAB_LOG_Y,
-        "noise = %g. Left of 1 other keys leak into the average of the best two; above "
-        "1, "
-        "where C > 1/(2 sqrt alpha), noise decides between them. Usable is right and "
-        "below.",
-        lab_real(run, "noise"));
+    figures->window =
+        lab_plot(run, "window", "The window of usable scales", "C / ln n (scale)",
+                 "T (noise of the score difference)", LAB_LOG_X | LAB_LOG_Y,
+                 "noise = %g. Left of 1 other keys leak into the average of the best "
+                 "two; above 1, where C > 1/(2 sqrt alpha), noise decides between them. "
+                 "Usable is right and below.",
+                 lab_real(run, "noise"));
     figures->usable = lab_series_add(figures->window, LAB_POINTS, "usable");
     figures->leaks = lab_series_add(figures->window, LAB_POINTS, "leaks");
     figures->noisy = lab_series_add(figures->window, LAB_POINTS, "noise decides");
     if (!pairs)
         return;
-    figures->pairs = lab_plot(
-        run, "pairs", "The best two keys change places", "margin / T", "probability", 0,
-        "noise = %g. A point is a row: its best two keys, measured with noise in their "
-        "lengths. Fragile pairs are left of 1.",
-        lab_real(run, "noise"));
-    figures->swap = lab_series_add(figures->pairs, LAB_POINTS, "measured");
-}
-
-static void line(struct lab_figure *figure, const char *label, double x0, double y0,
-                 double x1, double y1)
-{
-    struct lab_series *const series = lab_series_add(figure, LAB_LINE, "%s", label);
-
-    lab_series_point(series, x0, y0, 0);
-    lab_series_point(series, x1, y1, 0);
+    figures->pairs = lab_plot(run, "pairs", "The best two keys change places",
+                              "margin / T", "probability", 0,
+                              "noise = %g. A point is a row: its best two keys, measured "
+                              "with noise in their lengths. Fragile pairs are left of 1.",
+                              lab_real(run, "noise"));
+    figures->swap = lab_measured_add(figures->pairs, "");
 }
 
 void lab_place_figures_close(struct lab_place_figures *figures)
@@ -98,10 +173,11 @@ void lab_place_figures_close(struct lab_place_figures *figures)
 
     for (double n = 2; n <= 2 * figures->keys_most; n *= 1.125)
         lab_series_point(freezing, n, attend_theory_freezing_spread(n), 0);
-    line(figures->entropy, "equal", 0, 0, figures->entropy_most, figures->entropy_most);
-    line(figures->window, "C = ln n", 1, least, 1, most);
-    line(figures->window, "C = 1/(2 sqrt alpha)", least, 1, most, 1);
-    struct lab_series *const law = lab_series_add(figures->pairs, LAB_LINE, "theory");
+    lab_line_add(figures->entropy, "equal", 0, 0, figures->entropy_most,
+                 figures->entropy_most);
+    lab_line_add(figures->window, "C = ln n", 1, least, 1, most);
+    lab_line_add(figures->window, "C = 1/(2 sqrt alpha)", least, 1, most, 1);
+    struct lab_series *const law = lab_theory_add(figures->pairs, "");
     for (double x = 0; x <= fmin(fmax(figures->swap_most, 2), 5); x += 0.05)
         lab_series_point(law, x, attend_theory_normal_cdf(-x), 0);
 }
@@ -128,7 +204,7 @@ static void add_points(struct lab_place_figures *figures,
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* A row of head `at`: what theory gives, what was measured; NaN for neither. */
+/* A row of head `at`: theory and measurement, NaN if absent. */
 static void emit(struct lab_run *run, const struct lab_place_sample *at,
                  const char *quantity, struct lab_found found)
 {
@@ -208,7 +284,7 @@ static void emit_laws(struct lab_run *run, const struct lab_place_sample *at,
 }
 
 /*
- * The mean over pairs of what theory says, and of what was measured.  The error is that
+ * The means over pairs of theory and of measurements.  The error is that
  * of each pair by itself; where that rests on few events, the interval takes all trials
  * for alike, which makes it wider.
  */
@@ -246,7 +322,7 @@ static int emit_pairs(struct lab_run *run, const struct lab_place_sample *at,
     struct lab_pair *const pair = calloc((size_t)pairs->count + 1, sizeof *pair);
 
     if (!pair)
-        return lab_fail(&run->session, "memory is short for %lld pairs",
+        return lab_fail(&run->session, "out of memory for %lld pairs",
                         (long long)pairs->count);
     const int failed = lab_pairs_measure(&run->session, pairs, pair);
     for (int64_t p = 0; p < pairs->count && !failed; p++) {

@@ -37,17 +37,6 @@ static double round_binary(struct binary format, double x)
     return isfinite(x) ? step * rint(x / step) : x;
 }
 
-double lab_e4m3_value(uint8_t code)
-{
-    const int exponent = code >> 3 & 15, fraction = code & 7;
-    const double magnitude =
-        exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
-
-    if ((code & 0x7f) == 0x7f)
-        return NAN;
-    return code & 0x80 ? -magnitude : magnitude;
-}
-
 double lab_round_e4m3(double x)
 {
     if (isnan(x))
@@ -89,7 +78,7 @@ static double round_entry(enum lab_key_format format, double x, double scale,
     case LAB_KEY_FORMATS:
         break;
     }
-    /* The scale's own rounding, some 1e-16, is no error of the format. */
+    /* The scale's own rounding, some 1e-16, is not an error of the format. */
     if (fabs(rounded - x) > 1e-9 * step)
         *variance = step * step / 12;
     return rounded;

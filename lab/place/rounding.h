@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rounding of keys to narrow formats, as a cache would store them: to nearest, ties to
- * even, saturating.  Results are doubles that hold exactly what the format holds; scales
+ * even, saturating.  Results are doubles with exactly the values of the format; scales
  * are kept in double.
  */
 #ifndef LAB_ROUNDING_H
@@ -13,11 +13,10 @@
 double lab_round_int(double x, double levels);
 
 /*
- * E4M3: 4 bits of exponent, 3 of fraction, no infinity, largest 448, smallest 2^-9. Codes
- * 0x7f and 0xff are NaN.  Beyond 448 rounding saturates.
+ * E4M3: 4 bits of exponent, 3 of fraction, no infinity, largest 448, smallest 2^-9.
+ * Beyond 448 rounding saturates.
  */
 #define LAB_E4M3_MAX 448.0
-double lab_e4m3_value(uint8_t code);
 double lab_round_e4m3(double x);
 
 /* bfloat16: 8 significant bits, the exponents of f32; beyond the largest, infinity. */

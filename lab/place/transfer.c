@@ -5,13 +5,13 @@
 
 #include "attend/stats.h"
 #include "lab/measure/frames.h"
-#include "lab/place/sampling.h"
+#include "lab/place/place.h"
 
 enum { KEYS, LSE, NOISE, COLUMNS };
 static const attend_stat columns[COLUMNS] = {
     [KEYS] = ATTEND_STAT_KEYS, [LSE] = ATTEND_STAT_LSE, [NOISE] = ATTEND_STAT_KEY_NOISE};
 
-/* How the caller's room is shared. */
+/* Arrays within the caller's scratch. */
 struct places {
     double *output, *stats;     /* of exact keys: [nq][dv], [nq][COLUMNS] */
     double *moved;              /* output of rounded keys */
@@ -19,9 +19,9 @@ struct places {
     double *weights;            /* [nk], of one row */
 };
 
-static struct places places_of(const struct lab_transfer_head *head, double *room)
+static struct places places_of(const struct lab_transfer_head *head, double *scratch)
 {
-    struct places at = {.output = room};
+    struct places at = {.output = scratch};
 
     at.stats = at.output + head->nq * head->dv;
     at.moved = at.stats + head->nq * COLUMNS;
@@ -31,7 +31,7 @@ static struct places places_of(const struct lab_transfer_head *head, double *roo
     return at;
 }
 
-int64_t lab_transfer_room(const struct lab_transfer_head *head)
+int64_t lab_transfer_scratch(const struct lab_transfer_head *head)
 {
     return head->nq * (2 * head->dv + COLUMNS) + head->nk * (2 * head->d + 1);
 }
@@ -67,10 +67,10 @@ static attend_status forward(attend_context *ctx, const struct lab_transfer_head
 }
 
 attend_status lab_transfer_exact(attend_context *ctx,
-                                 const struct lab_transfer_head *head, double *room,
+                                 const struct lab_transfer_head *head, double *scratch,
                                  attend_error *err)
 {
-    const struct places at = places_of(head, room);
+    const struct places at = places_of(head, scratch);
 
     return forward(ctx, head, head->k, at.output, at.stats, err);
 }
@@ -104,7 +104,7 @@ static double distance2(const double *x, const double *y, int64_t count)
     return sum;
 }
 
-/* Adds what T24 says of row i, and what rounding does to its scores. */
+/* Adds row i: its error by T24, and the errors of its scores. */
 static void add_delta(const struct lab_transfer_head *head, const struct places *at,
                       int64_t i, struct lab_transfer_sums *sums)
 {
@@ -162,7 +162,7 @@ static void add_rows(const struct lab_transfer_head *head, const struct places *
     }
 }
 
-/* What lies beyond the key length is no key, and stays as it is. */
+/* Entries beyond the key length stay as they are. */
 static void round_keys(const struct lab_transfer_head *head, enum lab_key_format format,
                        const struct places *at)
 {
@@ -177,10 +177,11 @@ static void round_keys(const struct lab_transfer_head *head, enum lab_key_format
 
 attend_status lab_transfer_rounded(attend_context *ctx,
                                    const struct lab_transfer_head *head,
-                                   enum lab_key_format format, int64_t rows, double *room,
-                                   struct lab_transfer_sums *sums, attend_error *err)
+                                   enum lab_key_format format, int64_t rows,
+                                   double *scratch, struct lab_transfer_sums *sums,
+                                   attend_error *err)
 {
-    const struct places at = places_of(head, room);
+    const struct places at = places_of(head, scratch);
     int64_t index = 0;
 
     *sums = (struct lab_transfer_sums){.rows = 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rounding of the keys does to the output of a head: predicted to first order from
+ * The effect of rounded keys on the output of a head: predicted to first order from
  * the weights, and measured by attend_forward() with exact and with rounded keys.
  *
  * Rounding changes entry c of key j by an error of variance u_jc, and the score of row i
@@ -40,15 +40,16 @@ struct lab_transfer_sums {
 };
 
 /* Numbers that the two functions below need of the caller. */
-int64_t lab_transfer_room(const struct lab_transfer_head *head);
-/* With the keys as they are; what it leaves in `room` is for the second. */
+int64_t lab_transfer_scratch(const struct lab_transfer_head *head);
+/* With exact keys; the second function reads its results in `scratch`. */
 attend_status lab_transfer_exact(attend_context *ctx,
-                                 const struct lab_transfer_head *head, double *room,
+                                 const struct lab_transfer_head *head, double *scratch,
                                  attend_error *err);
 /* With the keys rounded; `rows` of them are looked at one by one. */
 attend_status lab_transfer_rounded(attend_context *ctx,
                                    const struct lab_transfer_head *head,
-                                   enum lab_key_format format, int64_t rows, double *room,
-                                   struct lab_transfer_sums *sums, attend_error *err);
+                                   enum lab_key_format format, int64_t rows,
+                                   double *scratch, struct lab_transfer_sums *sums,
+                                   attend_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the callbacks of one run need. */
+/* State of the callbacks of a run. */
 struct session {
     struct lab_result *result;
     lab_findings_progress progress;
@@ -151,20 +151,65 @@ const struct lab_row *lab_result_headline(const struct lab_result *result)
     return first;
 }
 
-void lab_tally_result(struct lab_tally *tally, const struct lab_result *result)
+void lab_totals_add(struct lab_totals *totals, const struct lab_result *result)
 {
     for (int i = 0; i < result->count; i++)
-        lab_count_row(&tally->rows, &result->row[i]);
-    tally->figures += result->figures.count;
-    tally->failures += *result->error != '\0';
+        lab_count_row(&totals->rows, &result->row[i]);
+    totals->figures += result->figures.count;
+    totals->failures += *result->error != '\0';
 }
 
-struct lab_tally lab_tally_all(const struct lab_findings *findings)
+struct lab_totals lab_totals_of(const struct lab_findings *findings)
 {
-    struct lab_tally tally = {0};
+    struct lab_totals totals = {0};
     for (int e = 0; e < findings->count; e++)
-        lab_tally_result(&tally, &findings->result[e]);
+        lab_totals_add(&totals, &findings->result[e]);
     for (int i = 0; i < findings->judged; i++)
-        tally.verdicts[findings->judgement[i].verdict]++;
-    return tally;
+        totals.verdicts[findings->judgement[i].verdict]++;
+    return totals;
+}
+
+/* ---- on a terminal --------------------------------------------------------- */
+
+static void write_result(const struct lab_result *result, FILE *out)
+{
+    struct lab_totals totals = {0};
+    char exact[32], bounds[32];
+    lab_totals_add(&totals, result);
+    snprintf(exact, sizeof exact, "%d/%d", totals.rows.within, totals.rows.exact);
+    snprintf(bounds, sizeof bounds, "%d/%d", totals.rows.held, totals.rows.bounds);
+    fprintf(out, "%-15s %7s %6s %5d  ", result->experiment->name, exact, bounds,
+            totals.rows.shown);
+    const struct lab_row *const row = lab_result_headline(result);
+    if (*result->error)
+        fprintf(out, "failed: %s", result->error);
+    else if (row && row->se > 0)
+        fprintf(out, "%-14s %-9.4g %.4g \302\261 %.1g", row->quantity, row->theory,
+                row->measured, row->se);
+    else if (row)
+        fprintf(out, "%-14s %-9.4g %.4g", row->quantity, row->theory, row->measured);
+    fputc('\n', out);
+}
+
+int lab_summary_write(const struct lab_findings *findings, FILE *out)
+{
+    const struct lab_totals totals = lab_totals_of(findings);
+    const struct lab_count *const rows = &totals.rows;
+    fprintf(out, "%-15s %7s %6s %5s  %-14s %-9s %s\n", "experiment", "exact", "bounds",
+            "shown", "for example", "theory", "measured");
+    for (int e = 0; e < findings->count; e++)
+        write_result(&findings->result[e], out);
+    fprintf(out,
+            "\nexact: %d of %d within 4 se; bounds: %d of %d held;\n"
+            "limits and first-order forms: %d shown\n",
+            rows->within, rows->exact, rows->held, rows->bounds, rows->shown);
+    if (!findings->judged)
+        return ferror(out) ? -1 : 0;
+    fprintf(out, "%d statements of the sheets:", findings->judged);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
+        fprintf(out, "%s %d %s", verdict ? "," : "", totals.verdicts[verdict],
+                lab_verdict_name((enum lab_verdict)verdict));
+    fprintf(out, "\nthe sheets contradict each other on %d points: attend sheets\n",
+            LAB_DISPUTES);
+    return ferror(out) ? -1 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything the laboratory finds: every experiment performed, every statement of the
+ * All results of the laboratory: every experiment performed, every statement of the
  * sheets judged.  The report and the summary show it.
  */
 #ifndef LAB_FINDINGS_H
@@ -33,29 +33,29 @@ struct lab_findings {
     struct lab_dispute *dispute; /* LAB_DISPUTES of them */
 };
 
-/* Reports progress: number `done` of `total`, called `what`, is under way. */
+/* Reports progress: item `done` of `total`, named `what`, has begun. */
 typedef void (*lab_findings_progress)(void *user, const char *what, int done, int total);
 
 /*
  * Fills `findings`, whose seed, trials and threads are set.  0, also where an
- * experiment failed, which its result says; -1 when memory is short or the run
+ * experiment failed, with the error in its result; -1 when out of memory or the run
  * was cancelled.  Free it in any case.
  */
 int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
                         lab_findings_progress progress, void *user);
 void lab_findings_free(struct lab_findings *findings);
 
-/* Rows by what may be said of them. */
-struct lab_tally {
+/* Numbers of rows by their standing. */
+struct lab_totals {
     struct lab_count rows;
     int figures, failures;
     int verdicts[4]; /* by enum lab_verdict */
 };
 
-void lab_tally_result(struct lab_tally *tally, const struct lab_result *result);
-struct lab_tally lab_tally_all(const struct lab_findings *findings);
+void lab_totals_add(struct lab_totals *totals, const struct lab_result *result);
+struct lab_totals lab_totals_of(const struct lab_findings *findings);
 
-/* Whether a row has both a theory and a measurement. */
+/* Nonzero if a row has both a theory and a measurement. */
 int lab_row_compared(const struct lab_row *row);
 /* The first row of the experiment's headline that was compared; NULL: none. */
 const struct lab_row *lab_result_headline(const struct lab_result *result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The questions of the exercise in the report. */
+/* The opening of the report, and the questions of the exercise. */
 #include "lab/report/report_parts.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static const struct lab_figure *find_figure(const struct lab_findings *findings,
 {
     const struct lab_result *const result = find_result(findings, shown->experiment);
     for (int f = 0; result && f < result->figures.count; f++)
-        if (!strcmp(result->figures.figure[f]->title, shown->name))
+        if (!strcmp(result->figures.figure[f]->id, shown->name))
             return result->figures.figure[f];
     return NULL;
 }
@@ -36,36 +36,64 @@ static const struct lab_row *find_row(const struct lab_result *result,
     return NULL;
 }
 
-const struct lab_question *lab_report_shown_in(const char *experiment, const char *title)
+const struct lab_question *lab_report_shown_in(const char *experiment, const char *id)
 {
     for (const struct lab_question *question = lab_questions; question->id; question++)
         for (int f = 0; f < LAB_SHOWN_MAX && question->figure[f].name; f++)
             if (!strcmp(question->figure[f].experiment, experiment) &&
-                !strcmp(question->figure[f].name, title))
+                !strcmp(question->figure[f].name, id))
                 return question;
     return NULL;
 }
 
-static int is_of_exercise(const struct lab_question *question)
+int lab_report_is_numbered(const struct lab_question *question)
 {
     return isdigit((unsigned char)question->id[0]);
 }
 
 void lab_report_question_link(const struct lab_question *question, FILE *out)
 {
-    fprintf(out, "<a href=\"#q-%s\">", question->id);
-    lab_text_markdown(out, is_of_exercise(question) ? question->id : question->title);
-    fputs("</a>", out);
+    lab_html(out, "<a href=\"#q-{s}\">{m}</a>", question->id,
+             lab_report_is_numbered(question) ? question->id : question->title);
 }
 
-static void write_formulas(const struct lab_question *question, FILE *out)
+/* ---- the opening ------------------------------------------------------------ */
+
+static void write_formulas(const char *const *formula, int most, FILE *out)
 {
-    for (int i = 0; i < LAB_FORMULAS_MAX && question->formula[i]; i++) {
-        fputs("<div class=\"formula\">", out);
-        lab_text_formula(out, question->formula[i]);
-        fputs("</div>\n", out);
-    }
+    for (int i = 0; i < most && formula[i]; i++)
+        lab_html(out, "<div class=\"formula\">{f}</div>\n", formula[i]);
 }
+
+void lab_report_primer(FILE *out)
+{
+    lab_html(out,
+             "<section id=\"exercise\">\n<h2>The exercise in one screen</h2>\n"
+             "<p>{m}</p>\n",
+             lab_exercise_text[0]);
+    write_formulas(lab_exercise_formula, LAB_FORMULAS_MAX, out);
+    for (int i = 1; lab_exercise_text[i]; i++)
+        lab_html(out, "<p>{m}</p>\n", lab_exercise_text[i]);
+    lab_html(out, "<ul class=\"asked\">\n");
+    for (const struct lab_question *q = lab_questions; q->id; q++) {
+        lab_html(out, "<li><a href=\"#q-{s}\">", q->id);
+        if (lab_report_is_numbered(q))
+            lab_html(out, "<b>{s}</b> ", q->id);
+        lab_html(out, "{m}</a></li>\n", q->title);
+    }
+    lab_html(out, "</ul>\n</section>\n<section id=\"remember\">\n"
+                  "<h2>Five things to remember</h2>\n<ol class=\"things\">\n");
+    for (int i = 0; i < LAB_THINGS; i++)
+        lab_html(out, "<li><b>{m}</b> <span>{m}</span></li>\n", lab_things[i].what,
+                 lab_things[i].why);
+    lab_html(out, "</ol>\n</section>\n<section id=\"glossary\">\n<h2>Glossary</h2>\n"
+                  "<dl class=\"glossary\">\n");
+    for (const struct lab_term *term = lab_glossary; term->term; term++)
+        lab_html(out, "<div><dt>{m}</dt><dd>{m}</dd></div>\n", term->term, term->meaning);
+    lab_html(out, "</dl>\n</section>\n");
+}
+
+/* ---- questions -------------------------------------------------------------- */
 
 static void write_figures(const struct lab_findings *findings,
                           const struct lab_question *question, FILE *out)
@@ -78,14 +106,6 @@ static void write_figures(const struct lab_findings *findings,
     }
 }
 
-static void write_number(const struct lab_result *result, const struct lab_row *row,
-                         FILE *out)
-{
-    fputs("<tr><td>", out);
-    lab_report_quantity(result, row, 1, out);
-    lab_report_row_numbers(row, out);
-}
-
 /* Numbers first .. end - 1, which are of one experiment. */
 static void write_table(const struct lab_findings *findings,
                         const struct lab_shown *shown, int count, FILE *out)
@@ -94,19 +114,22 @@ static void write_table(const struct lab_findings *findings,
     const struct lab_row *const first = find_row(result, shown->name);
     if (!first)
         return;
-    fputs("<div class=\"box\"><table class=\"numbers\"><caption>", out);
+    lab_html(out, "<div class=\"box\"><table class=\"numbers\"><caption>");
     lab_report_params(first, 0, out);
-    fprintf(out,
-            " (experiment <a href=\"#%s\">%s</a>)</caption><thead><tr>"
-            "<th>quantity</th><th class=\"n\">theory</th><th class=\"n\">measured</th>"
-            "</tr></thead><tbody>\n",
-            shown->experiment, shown->experiment);
+    lab_html(
+        out,
+        " (experiment <a href=\"#{s}\">{s}</a>)</caption><thead><tr><th>quantity</th><th "
+        "class=\"n\">theory</th><th class=\"n\">measured</th></tr></thead><tbody>\n",
+        shown->experiment, shown->experiment);
     for (int i = 0; i < count; i++) {
         const struct lab_row *const row = find_row(result, shown[i].name);
-        if (row)
-            write_number(result, row, out);
+        if (!row)
+            continue;
+        lab_html(out, "<tr><td>");
+        lab_report_quantity(result, row, 1, out);
+        lab_report_row_numbers(row, out);
     }
-    fputs("</tbody></table></div>\n", out);
+    lab_html(out, "</tbody></table></div>\n");
 }
 
 static void write_numbers(const struct lab_findings *findings,
@@ -126,45 +149,40 @@ static void write_sources(const struct lab_findings *findings,
                           const struct lab_question *question, FILE *out)
 {
     if (*question->results)
-        fprintf(out, "<p class=\"small soft\">Derivation: %s in docs/THEORY.md.</p>\n",
-                question->results);
+        lab_html(out, "<p class=\"small soft\">Derivation: {s} in docs/THEORY.md.</p>\n",
+                 question->results);
     if (!*question->statements || findings->judged == 0)
         return;
-    fputs("<p class=\"small voices\">Statements of the sheets:", out);
+    lab_html(out, "<p class=\"small voices\">Statements of the sheets:");
     for (int i = 0; i < findings->judged; i++) {
         const struct lab_judgement *const judgement = &findings->judgement[i];
-        if (lab_question_of(judgement->id) != question)
-            continue;
         const char *const name = lab_verdict_name(judgement->verdict);
-        fprintf(out, " <a class=\"%s\" href=\"#s%s\">%s&nbsp;%s</a>", name, judgement->id,
-                judgement->id, name);
+        if (lab_question_of(judgement->id) == question)
+            lab_html(out, " <a class=\"{s}\" href=\"#s{s}\">{s}&nbsp;{s}</a>", name,
+                     judgement->id, judgement->id, name);
     }
-    fputs("</p>\n", out);
+    lab_html(out, "</p>\n");
 }
 
 static void write_question(const struct lab_findings *findings,
                            const struct lab_question *question, FILE *out)
 {
-    fprintf(out, "<section class=\"question\" id=\"q-%s\">\n<h2>", question->id);
-    if (is_of_exercise(question))
-        fprintf(out, "<span class=\"soft\">%s</span> ", question->id);
-    lab_text_markdown(out, question->title);
-    fputs("</h2>\n<p class=\"asks\">", out);
-    lab_text_markdown(out, question->asks);
-    fputs("</p>\n<p class=\"answer\">", out);
-    lab_text_markdown(out, question->answer);
-    fputs("</p>\n", out);
-    write_formulas(question, out);
+    lab_html(out, "<section class=\"question\" id=\"q-{s}\">\n<h2>", question->id);
+    if (lab_report_is_numbered(question))
+        lab_html(out, "<span class=\"soft\">{s}</span> ", question->id);
+    lab_html(out, "{m}</h2>\n<p class=\"asks\">{m}</p>\n<p class=\"answer\">{m}</p>\n",
+             question->title, question->asks, question->answer);
+    write_formulas(question->formula, LAB_FORMULAS_MAX, out);
     if (question->figure[0].name) {
         /* A single plot leaves room for a few numbers beside it. */
-        fprintf(out, "<div class=\"figures%s\">\n",
-                question->figure[1].name || question->number[4].name ? "" : " single");
+        lab_html(out, "<div class=\"figures{s}\">\n",
+                 question->figure[1].name || question->number[4].name ? "" : " single");
         write_figures(findings, question, out);
         write_numbers(findings, question, out);
-        fputs("</div>\n", out);
+        lab_html(out, "</div>\n");
     }
     write_sources(findings, question, out);
-    fputs("</section>\n", out);
+    lab_html(out, "</section>\n");
 }
 
 void lab_report_questions(const struct lab_findings *findings, FILE *out)

@@ -8,12 +8,6 @@
 
 #include "lab/figures/text.h"
 
-void lab_report_verdict(enum lab_verdict verdict, FILE *out)
-{
-    const char *const name = lab_verdict_name(verdict);
-    fprintf(out, "<span class=\"verdict %s\">%s</span>", name, name);
-}
-
 /* The length of an id such as "004-12" at the start of a text; 0: there is none. */
 static size_t id_length(const char *text)
 {
@@ -44,7 +38,7 @@ static void write_linked(const char *text, FILE *out)
     lab_text_prose(out, from);
 }
 
-/* Whether a text names a statement; "001-1" is not in "001-10". */
+/* Nonzero if a text has the id of a statement; "001-1" is not in "001-10". */
 static int names(const char *text, const char *id)
 {
     for (const char *at = text; (at = strstr(at, id)); at++)
@@ -53,67 +47,65 @@ static int names(const char *text, const char *id)
     return 0;
 }
 
-/* Where else the statement matters: its question, and the disputes it has a part in. */
+/* Links from a statement to its question and to its disputes. */
 static void write_places(const struct lab_findings *findings,
                          const struct lab_judgement *judgement, FILE *out)
 {
     const struct lab_question *const question = lab_question_of(judgement->id);
     if (question) {
-        fputs("<br><span class=\"small\">on ", out);
+        lab_html(out, "<br><span class=\"small\">on ");
         lab_report_question_link(question, out);
-        fputs("</span>", out);
+        lab_html(out, "</span>");
     }
-    for (int i = 0; i < LAB_DISPUTES; i++)
-        if (names(findings->dispute[i].sides, judgement->id))
-            fprintf(out,
-                    "<br><span class=\"small\"><a href=\"#dispute-%d\">dispute %d</a>"
-                    "</span>",
-                    i + 1, i + 1);
+    for (int i = 1; i <= LAB_DISPUTES; i++)
+        if (names(findings->dispute[i - 1].sides, judgement->id))
+            lab_html(out,
+                     "<br><span class=\"small\"><a href=\"#dispute-{d}\">dispute "
+                     "{d}</a></span>",
+                     i, i);
 }
 
 static void write_evidence(const struct lab_judgement *judgement, FILE *out)
 {
-    fputs("<p class=\"small\"><span class=\"soft\">Exactly:</span> ", out);
-    lab_text_prose(out, judgement->holds_when);
-    fputs("</p><p class=\"small soft\">", out);
-    lab_text_prose(out, judgement->evidence);
+    lab_html(out,
+             "<p class=\"small\"><span class=\"soft\">Exactly:</span> {p}</p><p "
+             "class=\"small soft\">{p}",
+             judgement->holds_when, judgement->evidence);
     if (!isnan(judgement->measured) && !strstr(judgement->evidence, "computed")) {
-        fputs(" Computed: ", out);
-        lab_text_number(out, judgement->measured, 5);
-        if (!isnan(judgement->expected)) {
-            fputs("; claimed: ", out);
-            lab_text_number(out, judgement->expected, 5);
-        }
-        fputs(".", out);
+        lab_html(out, " Computed: {n5}", judgement->measured);
+        if (!isnan(judgement->expected))
+            lab_html(out, "; claimed: {n5}", judgement->expected);
+        lab_html(out, ".");
     }
-    fputs("</p>", out);
+    lab_html(out, "</p>");
     if (!judgement->readings_agree || judgement->invariant)
-        fprintf(out, "<p class=\"small soft\">%s%s%s</p>",
-                judgement->readings_agree ? "" : "By the letter the verdict is another.",
-                judgement->readings_agree || !judgement->invariant ? "" : " ",
-                judgement->invariant ? "True or false in every world." : "");
+        lab_html(out, "<p class=\"small soft\">{s}{s}{s}</p>",
+                 judgement->readings_agree ? "" : "By the letter the verdict is another.",
+                 judgement->readings_agree || !judgement->invariant ? "" : " ",
+                 judgement->invariant ? "True or false in every world." : "");
 }
 
 static void write_statement(const struct lab_findings *findings,
                             const struct lab_judgement *judgement, FILE *out)
 {
-    fprintf(out, "<tr id=\"s%s\"><td class=\"id\"><b>%s</b>", judgement->id,
-            judgement->id);
+    const char *const verdict = lab_verdict_name(judgement->verdict);
+    lab_html(out, "<tr id=\"s{s}\"><td class=\"id\"><b>{s}</b>", judgement->id,
+             judgement->id);
     write_places(findings, judgement, out);
-    fputs("</td><td>", out);
-    lab_report_verdict(judgement->verdict, out);
-    fputs("</td><td class=\"text\">", out);
+    lab_html(out,
+             "</td><td><span class=\"verdict {s}\">{s}</span></td><td class=\"text\">",
+             verdict, verdict);
     if (judgement->quote && *judgement->quote) {
         char quote[400];
         lab_text_plain(judgement->quote, quote, sizeof quote);
-        fputs("<q class=\"quote\">", out);
-        lab_text_prose(out, quote);
-        fprintf(out, "</q> <span class=\"soft small\">line %d</span><br>",
-                judgement->quoted);
+        lab_html(
+            out,
+            "<q class=\"quote\">{p}</q> <span class=\"soft small\">line {d}</span><br>",
+            quote, judgement->quoted);
     }
     lab_text_prose(out, judgement->says);
     write_evidence(judgement, out);
-    fputs("</td></tr>\n", out);
+    lab_html(out, "</td></tr>\n");
 }
 
 /* The statements of one sheet, which follow one another; returns the next one. */
@@ -123,104 +115,91 @@ static int write_sheet(const struct lab_findings *findings, int first, FILE *out
     int count[4] = {0}, end = first;
     while (end < findings->judged && !strcmp(findings->judgement[end].sheet, sheet))
         count[findings->judgement[end++].verdict]++;
-    fprintf(out,
-            "<h3 id=\"sheet-%s\">Sheet %s</h3>\n<p class=\"small soft\">%d statements:",
-            sheet, sheet, end - first);
+    lab_html(out,
+             "<h3 id=\"sheet-{s}\">Sheet {s}</h3>\n"
+             "<p class=\"small soft\">{d} statements:",
+             sheet, sheet, end - first);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
-        fprintf(out, "%s %d %s", verdict ? "," : "", count[verdict],
-                lab_verdict_name((enum lab_verdict)verdict));
-    fputs("</p>\n<div class=\"box\"><table "
-          "class=\"statements\"><thead><tr><th>statement</th>"
-          "<th>verdict</th><th>the sheet, in other words, and what is "
-          "so</th></tr></thead><tbody>\n",
-          out);
+        lab_html(out, "{s} {d} {s}", verdict ? "," : "", count[verdict],
+                 lab_verdict_name((enum lab_verdict)verdict));
+    lab_html(out,
+             "</p>\n<div class=\"box\"><table "
+             "class=\"statements\"><thead><tr><th>statement</th><th>verdict</th><th>the "
+             "sheet, in other words, and what is so</th></tr></thead><tbody>\n");
     for (int i = first; i < end; i++)
         write_statement(findings, &findings->judgement[i], out);
-    fputs("</tbody></table></div>\n", out);
+    lab_html(out, "</tbody></table></div>\n");
     return end;
 }
 
 void lab_report_disputes(const struct lab_findings *findings, FILE *out)
 {
-    fputs("<section id=\"disputes\">\n<h2>Where the sheets contradict each other</h2>\n"
-          "<div class=\"box\"><table class=\"statements\"><tbody>\n",
-          out);
+    lab_html(
+        out,
+        "<section id=\"disputes\">\n<h2>Where the sheets contradict each other</h2>\n"
+        "<div class=\"box\"><table class=\"statements\"><tbody>\n");
     for (int i = 0; i < LAB_DISPUTES; i++) {
         const struct lab_dispute *const dispute = &findings->dispute[i];
-        fprintf(out,
-                "<tr id=\"dispute-%d\"><td class=\"id\">%d</td><td class=\"text\"><b>",
-                i + 1, i + 1);
-        lab_text_prose(out, dispute->question);
-        fputs("</b><p class=\"small soft\">", out);
+        lab_html(out,
+                 "<tr id=\"dispute-{d}\"><td class=\"id\">{d}</td><td "
+                 "class=\"text\"><b>{p}</b><p class=\"small soft\">",
+                 i + 1, i + 1, dispute->question);
         write_linked(dispute->sides, out);
-        fputs("</p><p class=\"small\"><span class=\"holds\">Right:</span> ", out);
+        lab_html(out, "</p><p class=\"small\"><span class=\"holds\">Right:</span> ");
         write_linked(dispute->right, out);
-        fputs("</p></td></tr>\n", out);
+        lab_html(out, "</p></td></tr>\n");
     }
-    fputs("</tbody></table></div>\n</section>\n", out);
+    lab_html(out, "</tbody></table></div>\n</section>\n");
 }
 
-/* The verdicts as a bar and in numbers. */
-static void write_tally(const struct lab_findings *findings, FILE *out)
+/* The verdicts as a bar and in numbers, and their meanings. */
+static void write_verdicts(const struct lab_findings *findings, FILE *out)
 {
-    const struct lab_tally tally = lab_tally_all(findings);
-    fprintf(out,
-            "<div class=\"tally\">%d statements of the five sheets, judged by computing\n"
-            "<div class=\"split\" aria-hidden=\"true\">",
-            findings->judged);
-    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
-        if (tally.verdicts[verdict])
-            fprintf(out, "<i class=\"%s\" style=\"flex:%d\"></i>",
-                    lab_verdict_name((enum lab_verdict)verdict), tally.verdicts[verdict]);
-    fputs("</div>\n<ul>", out);
-    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
-        fprintf(out, "<li><b>%d</b> ", tally.verdicts[verdict]);
-        lab_report_verdict((enum lab_verdict)verdict, out);
-        fputs("</li>", out);
-    }
-    fputs("</ul></div>\n", out);
-}
-
-/* What the words and letters of this part mean. */
-static void write_legend(FILE *out)
-{
-    fputs("<ul class=\"legend\">\n", out);
-    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
-        fputs("<li>", out);
-        lab_report_verdict((enum lab_verdict)verdict, out);
-        fputs(" ", out);
-        lab_text_prose(out, lab_verdict_meaning((enum lab_verdict)verdict));
-        fputs("</li>\n", out);
-    }
-    fputs("</ul>\n<p class=\"small soft\">Statements are read with charity: what a sheet "
-          "calls equal may be so in a limit. Where a reading by the letter has another "
-          "verdict, the statement says so. A verdict that no change of the numbers could "
-          "move is marked: true or false in every world.</p>\n<p class=\"small soft\">",
-          out);
-    lab_text_markdown(
+    const struct lab_totals totals = lab_totals_of(findings);
+    lab_html(
         out,
-        "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
-        "$p_i$) "
-        "and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and $\\mu_i$ are "
-        "means of keys, $c$ or $\\beta$ without an index is the scale of a query, and "
-        "`A^T` "
-        "is $A^\\top$. In the computations `sg(x)` is $1 / (1 + e^{-x})$. A number such "
-        "as 002-12 is sheet 002, statement 12.");
-    fputs("</p>\n", out);
+        "<div class=\"tally\">{d} statements of the five sheets, judged by computing\n"
+        "<div class=\"split\" aria-hidden=\"true\">",
+        findings->judged);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
+        if (totals.verdicts[verdict])
+            lab_html(out, "<i class=\"{s}\" style=\"flex:{d}\"></i>",
+                     lab_verdict_name((enum lab_verdict)verdict),
+                     totals.verdicts[verdict]);
+    lab_html(out, "</div>\n<ul>");
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        const char *const name = lab_verdict_name((enum lab_verdict)verdict);
+        lab_html(out, "<li><b>{d}</b> <span class=\"verdict {s}\">{s}</span></li>",
+                 totals.verdicts[verdict], name, name);
+    }
+    lab_html(out, "</ul></div>\n<ul class=\"legend\">\n");
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        const char *const name = lab_verdict_name((enum lab_verdict)verdict);
+        lab_html(out, "<li><span class=\"verdict {s}\">{s}</span> {p}</li>\n", name, name,
+                 lab_verdict_meaning((enum lab_verdict)verdict));
+    }
+    lab_html(out,
+             "</ul>\n<p class=\"small soft\">Statements are read with charity: what a "
+             "sheet calls equal may be so in a limit. Where a reading by the letter has "
+             "another verdict, the statement says so. A verdict that no change of the "
+             "numbers could move is marked: true or false in every world.</p>\n<p "
+             "class=\"small soft\">{m}</p>\n",
+             "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
+             "$p_i$) and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and "
+             "$\\mu_i$ are means of keys, $c$ or $\\beta$ without an index is the scale "
+             "of a query, and `A^T` is $A^\\top$. In the computations `sg(x)` is $1 / (1 "
+             "+ e^{-x})$. A number such as 002-12 is sheet 002, statement 12.");
 }
 
 void lab_report_sheets(const struct lab_findings *findings, FILE *out)
 {
-    fputs(
-        "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
-        "<p>Five solution sheets answer the exercise. Each of their statements was put "
-        "to "
-        "the test by computing, with the sheet\u2019s own queries; the passage judged is "
-        "quoted first.</p>\n",
-        out);
-    write_tally(findings, out);
-    write_legend(out);
+    lab_html(out,
+             "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
+             "<p>Five solution sheets answer the exercise. Each of their statements was "
+             "put to the test by computing, with the sheet\u2019s own queries; the "
+             "passage judged is quoted first.</p>\n");
+    write_verdicts(findings, out);
     for (int i = 0; i < findings->judged;)
         i = write_sheet(findings, i, out);
-    fputs("</section>\n", out);
+    lab_html(out, "</section>\n");
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the report and the tour teach, in the same words: docs/LAB.md repeats these texts,
- * and a test compares them.  Texts are for lab_text_markdown(), formulas for
- * lab_text_formula().
+ * The words of the report, of the page and of docs/LAB.md, into which the build fills
+ * them.  Texts are for lab_text_markdown(), formulas for lab_text_formula().
  */
 #ifndef LAB_TEACHING_H
 #define LAB_TEACHING_H
 
 enum { LAB_FORMULAS_MAX = 3, LAB_SHOWN_MAX = 2, LAB_NUMBERS_MAX = 6, LAB_THINGS = 5 };
 
-/* A figure by its title, or a quantity of the run's own parameters. */
+/* A figure by its id, or a quantity of the run's own parameters. */
 struct lab_shown {
     const char *experiment, *name;
 };
 
 struct lab_question {
-    const char *id;    /* "1a-ii"; what goes beyond the exercise has a word */
+    const char *id;    /* "1a-ii"; a word for topics beyond the exercise */
     const char *title; /* the question in a few words */
     const char *asks, *answer;
     const char *formula[LAB_FORMULAS_MAX];
@@ -29,9 +28,9 @@ extern const struct lab_question lab_questions[];
 /* The question that a statement of the sheets is about; NULL: none. */
 const struct lab_question *lab_question_of(const char *statement);
 
-/* The exercise in a few sentences, and what it is about in formulas. */
+/* The exercise in a few sentences, and its subject in formulas. */
 extern const char *const lab_exercise_text[], *const lab_exercise_formula[];
-/* Five things to remember: what, and why. */
+/* Five things to remember, each with its reason. */
 extern const struct lab_thing {
     const char *what, *why;
 } lab_things[LAB_THINGS];

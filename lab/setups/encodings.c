@@ -7,56 +7,46 @@
 #include "attend/layer.h"
 #include "lab/measure/forward.h"
 
-void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count,
-                double *phi)
+void lab_encode(const struct lab_encodings *e, int64_t first, int64_t count, double *phi)
 {
     int64_t positions[LAB_ENCODINGS_MAX];
-    const attend_tensor rows = {phi, ATTEND_F64, {1, 1, count, d}, {0, 0, d, 1}};
+    const attend_tensor rows = {phi, ATTEND_F64, {1, 1, count, e->d}, {0, 0, e->d, 1}};
 
     for (int64_t i = 0; i < count; i++)
         positions[i] = first + i;
-    if (kind == LAB_SINUSOID) {
-        attend_layer_sinusoids(ATTEND_F64, count, d, ATTEND_LAYER_BASE, positions, phi,
+    if (e->kind == LAB_SINUSOID) {
+        attend_layer_sinusoids(ATTEND_F64, count, e->d, ATTEND_LAYER_BASE, positions, phi,
                                NULL);
         return;
     }
-    for (int64_t i = 0; i < count * d; i++)
-        phi[i] = i % d % 2 == 0;
+    for (int64_t i = 0; i < count * e->d; i++)
+        phi[i] = i % e->d % 2 == 0;
     attend_layer_rotate(ATTEND_LAYER_ROTARY_PAIRS, ATTEND_LAYER_BASE, positions, &rows,
                         NULL);
 }
 
-int lab_encodings_dot(struct lab_session *session, attend_context *ctx, int64_t count,
-                      int64_t d, const double *a, const double *b, double *dot)
+int lab_encodings_dot(struct lab_session *session, const struct lab_encodings *e,
+                      int64_t count, const double *a, const double *b, double *dot)
 {
-    return lab_measure(session, ctx,
-                       &(struct lab_problem){.nb = count,
-                                             .nq = 1,
-                                             .nk = 1,
-                                             .d = d,
-                                             .q = a,
-                                             .k = b,
-                                             .scale = 1.0,
-                                             .lse = dot});
+    return lab_measure(session, e->ctx,
+                       &LAB_PROBLEM(1, e->d, a, b, 1.0, .nb = count, .lse = dot));
 }
 
-int lab_encodings_open(struct lab_session *session, int64_t d, struct lab_encodings *e)
+int lab_encodings_open(struct lab_session *session, enum lab_positions kind, int64_t d,
+                       struct lab_encodings *e)
 {
     const size_t count = (size_t)(LAB_ENCODINGS_MAX * d);
-    attend_options options = attend_options_default();
-    attend_error err;
-
     *e = (struct lab_encodings){
+        .kind = kind,
+        .d = d,
         .a = malloc((2 * count + LAB_ENCODINGS_MAX) * sizeof *e->a)};
     if (e->a == NULL)
-        return lab_fail(session, "no memory for %d encodings", LAB_ENCODINGS_MAX);
+        return lab_fail(session, "out of memory for %d encodings", LAB_ENCODINGS_MAX);
     e->b = e->a + count;
     e->dot = e->b + count;
     /* Many small problems: more threads would mostly wait for each other. */
-    options.threads = 1;
-    if (attend_context_create(&e->ctx, &options, &err) != ATTEND_OK)
-        return lab_fail(session, "%s", err.message);
-    return 0;
+    e->ctx = lab_context(session, 1);
+    return e->ctx ? 0 : -1;
 }
 
 void lab_encodings_close(struct lab_encodings *e)
@@ -66,46 +56,39 @@ void lab_encodings_close(struct lab_encodings *e)
 }
 
 /* |phi_t - phi_0|, from the difference itself: no digits are lost where it is small. */
-static int distance_to(struct lab_session *session, struct lab_encodings *e,
-                       enum lab_positions kind, int64_t d, int64_t t, double *distance)
+static int distance_to(struct lab_session *session, struct lab_encodings *e, int64_t t,
+                       double *distance)
 {
-    double *const zero = e->b + d;
+    double *const zero = e->b + e->d;
 
-    lab_encode(kind, d, t, 1, e->b);
-    lab_encode(kind, d, 0, 1, zero);
-    for (int64_t c = 0; c < d; c++)
+    lab_encode(e, t, 1, e->b);
+    lab_encode(e, 0, 1, zero);
+    for (int64_t c = 0; c < e->d; c++)
         e->b[c] -= zero[c];
-    if (lab_encodings_dot(session, e->ctx, 1, d, e->b, e->b, distance))
+    if (lab_encodings_dot(session, e, 1, e->b, e->b, distance))
         return -1;
     *distance = sqrt(*distance);
     return 0;
 }
 
 int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e,
-                            enum lab_positions kind, int64_t d, int64_t first,
-                            int64_t count)
+                            int64_t first, int64_t count)
 {
-    lab_encode(kind, d, first, count, e->a);
-    lab_encode(kind, d, 0, 1, e->b);
-    return lab_measure(session, e->ctx,
-                       &(struct lab_problem){.nq = count,
-                                             .nk = 1,
-                                             .d = d,
-                                             .q = e->a,
-                                             .k = e->b,
-                                             .scale = 1.0,
-                                             .lse = e->dot});
+    lab_encode(e, first, count, e->a);
+    lab_encode(e, 0, 1, e->b);
+    return lab_measure(
+        session, e->ctx,
+        &LAB_PROBLEM(1, e->d, e->a, e->b, 1.0, .nq = count, .lse = e->dot));
 }
 
 /*
  * Encodings have equal norms: the nearest has the largest product.  Those that are as
- * large but for rounding are told apart by their distances.
+ * large but for rounding are compared by their distances.
  */
 int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
-                              enum lab_positions kind, int64_t d, int64_t T,
-                              double *distance)
+                              int64_t T, double *distance)
 {
-    const double rounding = 1e-14 * (double)d;
+    const double rounding = 1e-14 * (double)e->d;
     double largest = -INFINITY;
     int64_t best = 1;
 
@@ -114,14 +97,14 @@ int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings 
          first += LAB_ENCODINGS_MAX) {
         const int64_t count =
             T - first < LAB_ENCODINGS_MAX ? T - first : LAB_ENCODINGS_MAX;
-        if (lab_encodings_dot_first(session, e, kind, d, first, count))
+        if (lab_encodings_dot_first(session, e, first, count))
             return -1;
         for (int64_t i = 0; i < count; i++) {
             double here;
             if (e->dot[i] < largest - rounding)
                 continue;
             largest = fmax(largest, e->dot[i]);
-            if (distance_to(session, e, kind, d, first + i, &here))
+            if (distance_to(session, e, first + i, &here))
                 return -1;
             if (here < *distance) {
                 *distance = here;

@@ -36,7 +36,7 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
     double *const key = calloc((size_t)count, sizeof *key);
 
     if (!key)
-        return lab_fail(session, "memory is short for %lld keys", (long long)n);
+        return lab_fail(session, "out of memory for %lld keys", (long long)n);
     *keys = (struct lab_keys){
         .n = n, .m = shape->m, .d = d, .key = key, .query = key + n * d};
     if (!frames) {
@@ -67,19 +67,11 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
     for (int64_t i = 0; i < keys->m; i++)
         for (int64_t c = 0; c < d; c++)
             keys->query[c] += coefficient[i] * keys->key[i * d + c];
-    const int failed = lab_measure(session, ctx,
-                                   &(struct lab_problem){.nk = keys->n,
-                                                         .d = d,
-                                                         .dv = d,
-                                                         .q = keys->query,
-                                                         .k = keys->key,
-                                                         .v = keys->value,
-                                                         .scale = tau,
-                                                         .out = keys->out,
-                                                         .weights = keys->weights,
-                                                         .stats = &stats,
-                                                         .wanted = keys->m,
-                                                         .rest = &keys->leak});
+    const int failed = lab_measure(
+        session, ctx,
+        &LAB_PROBLEM(keys->n, d, keys->query, keys->key, tau, .dv = d, .v = keys->value,
+                     .out = keys->out, .weights = keys->weights, .stats = &stats,
+                     .wanted = keys->m, .rest = &keys->leak));
     if (!failed)
         keys->first = stats.first;
     return failed;

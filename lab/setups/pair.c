@@ -26,24 +26,6 @@ void lab_pair_set_query(double *q, double a, double b, double rest, double overl
     q[2] = rest;
 }
 
-/* With scores in units of C: a ~ N(1, 2 alpha + sigma2), b ~ N(1, 2 alpha), others 0. */
-double lab_pair_wins(double n, double alpha, double sigma2)
-{
-    enum { STEPS = 1 << 14 };
-    const double sd_a = sqrt(2 * alpha + sigma2), sd = sqrt(2 * alpha), reach = 9;
-    double sum = 0, whole = 0;
-
-    if (!(alpha > 0))
-        return 0.5;
-    for (int x = 0; x < STEPS; x++) {
-        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
-        const double above = attend_theory_normal_cdf((1 + sd_a * z) / sd);
-        sum += density * attend_theory_normal_cdf(sd_a * z / sd) * pow(above, n - 2);
-        whole += density;
-    }
-    return sum / whole;
-}
-
 /* Rows of one problem: the one head, and the two. */
 enum { ONE, FIRST, SECOND, ROWS };
 
@@ -59,23 +41,17 @@ static int weigh(struct lab_session *session, attend_context *ctx, double n, dou
     double *const q = malloc(2 * q_size * sizeof *q), *const k = q + q_size;
 
     if (!q)
-        return lab_fail(session, "memory is short");
+        return lab_fail(session, "out of memory");
     for (int64_t t = 0; t < trials; t++) {
         for (int row = 0; row < ROWS; row++)
             lab_pair_set_query(q + (t * ROWS + row) * KINDS, row == SECOND ? 0 : C,
                                row == FIRST ? 0 : C, 0, 0);
         lab_pair_set_keys(k + t * KINDS * KINDS, KINDS, gamma[t], 1, 0);
     }
-    const int failed = lab_measure(session, ctx,
-                                   &(struct lab_problem){.nb = trials,
-                                                         .nq = ROWS,
-                                                         .nk = KINDS,
-                                                         .d = KINDS,
-                                                         .q = q,
-                                                         .k = k,
-                                                         .bias = bias,
-                                                         .scale = 1,
-                                                         .weights = weights});
+    const int failed =
+        lab_measure(session, ctx,
+                    &LAB_PROBLEM(KINDS, KINDS, q, k, 1, .nb = trials, .nq = ROWS,
+                                 .bias = bias, .weights = weights));
     free(q);
     return failed;
 }
@@ -106,7 +82,7 @@ int lab_pair_measure_mse(struct lab_session *session, attend_context *ctx, doubl
     double *const weights = gamma + trials;
 
     if (!gamma)
-        return lab_fail(session, "memory is short");
+        return lab_fail(session, "out of memory");
     for (int64_t t = 0; t < trials; t++)
         gamma[t] = 1 + sigma * step * (double)(t - half);
     const int failed = weigh(session, ctx, n, C, gamma, trials, weights);

@@ -21,12 +21,6 @@ void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b
 /* q = a mu_a + b mu_b + rest of the others' direction, in the same columns. */
 void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
 
-/*
- * C -> inf of q = C (mu_a + mu_b): the chance that a has the largest score of n keys, key
- * a of magnitude noise sigma2 and every key of isotropic noise alpha.  1/2 at alpha = 0.
- */
-double lab_pair_wins(double n, double alpha, double sigma2);
-
 /* E|c - (v_a + v_b)/2|^2 of one head C (mu_a + mu_b) and of two, C mu_a and C mu_b. */
 struct lab_pair_mse {
     double one, two;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest coefficient: scores of more are beyond what the theory is exact for. */
+/* Largest coefficient: the theory is not exact for larger scores. */
 static const double coefficient_max = 1000;
 
 struct reader {

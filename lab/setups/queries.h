@@ -22,7 +22,7 @@ struct lab_queries {
  * "means": C mu_a, C mu_b; "plus-minus": C (mu_a + mu_b), C (mu_a - mu_b); "unscaled":
  * mu_a, mu_b; else two sums of terms, separated by a comma, a term being a sign, a
  * decimal number and a C, all of which may be left out, and an a or a b.  0, or -1 with
- * what is wrong in `why`.
+ * the reason in `why`.
  */
 int lab_queries_parse(const char *text, struct lab_queries *queries, char *why,
                       unsigned long size);

@@ -15,6 +15,12 @@ double lab_pair_error(double a, double b, double others_squared)
     return (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + others_squared;
 }
 
+void lab_scene_set_pair(struct lab_scene *scene, double C)
+{
+    scene->query[0][0] = C;
+    scene->query[scene->heads == 2][1] = C;
+}
+
 void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,
                            int count)
 {
@@ -58,7 +64,7 @@ attend_theory_output lab_scene_theory(const struct lab_scene *scene, int positiv
                       : attend_theory_heads(&law, query, heads);
 }
 
-/* ---- the plan: what is the same in every trial ------------------------------ */
+/* ---- the plan: constants of a measurement ----------------------------------- */
 
 enum form {
     COLLAPSED, /* unwanted keys as one */
@@ -66,7 +72,7 @@ enum form {
     DRAWN      /* all keys, all entries */
 };
 
-/* What is the same in every trial; shared by the threads. */
+/* Constants of a measurement, shared by the threads. */
 struct plan {
     const struct lab_scene *scene;
     enum form form;
@@ -139,8 +145,8 @@ static enum form choose_form(const struct lab_scene *scene, int64_t d)
 
 /*
  * Coordinates of a query: along mu_0 .. mu_{wanted-1}, then along the unwanted means
- * one by one (DRAWN), along their normalised sum (PROJECTED), or as what a single
- * one of them sees (COLLAPSED).
+ * one by one (DRAWN), along their normalised sum (PROJECTED), or the
+ * coefficient of a single one of them (COLLAPSED).
  */
 static void fill_queries(struct plan *plan)
 {
@@ -190,7 +196,7 @@ static int open_plan(struct plan *plan, struct lab_session *session)
     plan->sets = scene->independent_noise ? scene->heads : 1;
     plan->noisy = noisy_keys(scene);
     if (plan->form == COLLAPSED && plan->noisy > w)
-        plan->noisy = w; /* what the others carry, no query sees */
+        plan->noisy = w; /* noise of the others does not change scores */
     plan->dtype = plan->form == DRAWN ? ATTEND_F32 : ATTEND_F64;
     plan->block = BLOCK_ENTRIES / (plan->sets * plan->nk * plan->d);
     plan->block = plan->block < 1 ? 1 : plan->block > BLOCK_MAX ? BLOCK_MAX : plan->block;
@@ -265,7 +271,7 @@ static struct scratch scratch_of(const struct plan *plan, double *memory)
 
 /* ---- a block of trials ------------------------------------------------------ */
 
-/* k -> k / |k|; only what a projected key has left of 0 can be 0 itself. */
+/* k -> k / |k|; only a projected key can be 0. */
 static void normalise(const struct plan *plan, void *k, int64_t rows)
 {
     for (int64_t r = 0; r < rows; r++) {
@@ -396,7 +402,7 @@ static void add_squares(const struct plan *plan, const struct scratch *scratch,
     }
 }
 
-/* Without them, in the place of what is not computed. */
+/* NaN instead. */
 static void skip_squares(const struct plan *plan, struct lab_outcome *outcome)
 {
     outcome->others_squared = NAN;
@@ -488,8 +494,8 @@ static attend_status perform(const void *arg, struct lab_worker *worker, int64_t
 }
 
 /*
- * What f32 does to a weight, relative to it: a few roundings of its own, and those of a
- * score, which are as large as the score.
+ * Relative error of a weight in f32: a few roundings of its own, and those of a score,
+ * which are proportional to the score.
  */
 static double rounding_of(const struct plan *plan)
 {

@@ -38,6 +38,16 @@ struct lab_scene {
     int scores;            /* 1: the scores of the wanted keys are needed, too */
 };
 
+/* Two wanted keys. */
+#define LAB_SCENE(keys, queries, length_noise, key_noise, factor, ...)                   \
+    ((struct lab_scene){.n = (int64_t)(keys),                                            \
+                        .wanted = 2,                                                     \
+                        .heads = queries,                                                \
+                        .sigma2 = length_noise,                                          \
+                        .alpha = key_noise,                                              \
+                        .tau = factor,                                                   \
+                        __VA_ARGS__})
+
 /*
  * One trial.  `weight[h][i]` is head h's weight of wanted key i, `others[h]` its
  * weight of all the others together, squares[h] the sum of the squares of its weights of
@@ -46,7 +56,7 @@ struct lab_scene {
  * that |c - mean of the wanted values|^2 =
  * sum_i (coefficient[i] - 1/wanted)^2 + others_squared.  `gamma[i]` = <mu_i, k_i>, of
  * head 0's keys where every head has its own.  `score[h][i]` = tau <q_h, k_i>, before
- * any softcap: where both weights of a pair underflow, scores still tell them apart.
+ * any softcap: where both weights of a pair underflow, scores still differ.
  */
 struct lab_outcome {
     double weight[LAB_HEADS_MAX][LAB_WANTED_MAX];
@@ -63,6 +73,8 @@ struct lab_outcome {
 double lab_pair_error(double a, double b, double others_squared);
 #define LAB_PAIR_ERROR_MAX 1.5
 
+/* C (mu_a + mu_b) for one head; C mu_a and C mu_b for two. */
+void lab_scene_set_pair(struct lab_scene *scene, double C);
 /* Sets the queries of heads 0 .. count - 1, of a scene with two wanted keys. */
 void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,
                            int count);
@@ -82,7 +94,7 @@ typedef void (*lab_observe)(void *arg, const struct lab_outcome *outcome, double
 /*
  * `trials` trials on the session's threads, moments of `count` numbers in `moments` and,
  * for those whose histogram is not NULL, their histograms: the same for any number of
- * threads.  When the session is cancelled, what was measured so far.  Measurements with
+ * threads.  When the session is cancelled, the results so far.  Measurements with
  * different streams are independent.  0, or -1 after lab_fail().
  *
  * How keys are represented.  Where the unwanted keys are equal in score (alpha = 0, and

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 
 /* Streams of random numbers, apart from every other experiment's. */
@@ -30,7 +31,7 @@ int lab_tokens_open(struct lab_session *session, struct lab_tokens *tokens)
     if (normals == NULL || next == NULL) {
         free(normals);
         free(next);
-        return lab_fail(session, "no memory for %lld tokens of %lld", (long long)t,
+        return lab_fail(session, "out of memory for %lld tokens of %lld", (long long)t,
                         (long long)d);
     }
     for (size_t p = 0; p < sizeof part / sizeof part[0]; p++) {
@@ -50,7 +51,7 @@ void lab_tokens_close(struct lab_tokens *tokens)
     tokens->memory = NULL;
 }
 
-/* Arrays in the layer's type; what is not taken from doubles starts as 0. */
+/* Arrays in the layer's type; those without a source in double are zeroed. */
 struct copies {
     attend_dtype dtype;
     void *memory[12];
@@ -64,24 +65,9 @@ static void *copy(struct copies *copies, const double *from, int64_t count)
     copies->memory[copies->count++] = to;
     if (to == NULL)
         copies->failed = 1;
-    for (int64_t i = 0; from != NULL && to != NULL && i < count; i++)
-        if (copies->dtype == ATTEND_F64)
-            ((double *)to)[i] = from[i];
-        else
-            ((float *)to)[i] = (float)from[i];
+    if (from != NULL && to != NULL)
+        lab_narrow(copies->dtype, from, to, count);
     return to;
-}
-
-static double get(attend_dtype dtype, const void *data, int64_t at)
-{
-    return dtype == ATTEND_F64 ? ((const double *)data)[at]
-                               : (double)((const float *)data)[at];
-}
-
-static void fetch(attend_dtype dtype, const void *from, int64_t count, double *to)
-{
-    for (int64_t i = 0; to != NULL && i < count; i++)
-        to[i] = get(dtype, from, i);
 }
 
 /* Smaller weights have lost digits to the range of float. */
@@ -96,11 +82,12 @@ int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
                      const double *x, const struct lab_layer_out *out)
 {
     const int64_t t = tokens->t, d = tokens->d, f = tokens->f, heads = tokens->heads;
+    const int64_t size = (int64_t)attend_dtype_size(tokens->dtype);
     const int with_weights = out->scores != NULL || out->weights != NULL;
     struct copies copies = {.dtype = tokens->dtype};
     attend_layer_self self = attend_layer_self_default();
     attend_layer_feed feed = attend_layer_feed_default();
-    attend_error err = {ATTEND_ENOMEM, "memory is short"};
+    attend_error err = {.status = ATTEND_ENOMEM, .message = "out of memory"};
     attend_status status = ATTEND_ENOMEM;
 
     self.dtype = feed.dtype = tokens->dtype;
@@ -128,12 +115,16 @@ int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
     if (!copies.failed)
         status = attend_layer_forward(ctx, rule, &self, &feed, &err);
     if (status == ATTEND_OK) {
-        fetch(tokens->dtype, self.out, t * d, out->h);
-        fetch(tokens->dtype, feed.out, t * d, out->z);
-        fetch(tokens->dtype, self.weights, heads * t * t, out->weights);
-        for (int64_t i = 0; out->scores != NULL && i < heads * t * t; i++)
-            out->scores[i] = score_of(get(tokens->dtype, self.weights, i),
-                                      get(tokens->dtype, self.lse, i / t));
+        lab_widen(tokens->dtype, self.out, out->h, t * d);
+        lab_widen(tokens->dtype, feed.out, out->z, t * d);
+        lab_widen(tokens->dtype, self.weights, out->weights, heads * t * t);
+        lab_widen(tokens->dtype, self.weights, out->scores, heads * t * t);
+        for (int64_t row = 0; out->scores != NULL && row < heads * t; row++) {
+            double lse;
+            lab_widen(tokens->dtype, (const char *)self.lse + row * size, &lse, 1);
+            for (int64_t i = row * t; i < (row + 1) * t; i++)
+                out->scores[i] = score_of(out->scores[i], lse);
+        }
     }
     for (int c = 0; c < copies.count; c++)
         free(copies.memory[c]);
@@ -165,8 +156,9 @@ double lab_most_apart(const double *a, const double *b, int64_t count)
 
     for (int64_t i = 0; i < count; i++) {
         const double apart = fabs(a[i] - b[i]);
-        if (!(apart <= most))
-            most = apart;
+        if (isnan(apart))
+            return apart;
+        most = fmax(most, apart);
     }
     return most;
 }

@@ -12,7 +12,7 @@
 /* X (t, d) of unit normals; W_Q, W_K, W_V (d, d), the feed-forward (d, f), (f, d). */
 struct lab_tokens {
     int64_t t, d, heads, f; /* heads divide d; f = 2 d */
-    attend_dtype dtype;     /* f64 or f32: what the layer computes in */
+    attend_dtype dtype;     /* f64 or f32: the layer's arithmetic */
     double *x, *wq, *wk, *wv, *w1, *b1, *w2, *b2;
     double *memory;
 };
@@ -21,7 +21,7 @@ struct lab_tokens {
 int lab_tokens_open(struct lab_session *session, struct lab_tokens *tokens);
 void lab_tokens_close(struct lab_tokens *tokens);
 
-/* What a layer made of its input; arrays are the caller's, NULL where not wanted. */
+/* Outputs of a layer; arrays are the caller's, NULL for none. */
 struct lab_layer_out {
     double *h;       /* (t, d): attention, heads side by side */
     double *z;       /* (t, d): ReLU(H W_1 + b_1) W_2 + b_2 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sheets dispute: the positions, who takes them, and what decides. */
+/* Disputes between the sheets: positions, their sheets, and the deciding numbers. */
 #ifndef LAB_DISPUTE_H
 #define LAB_DISPUTE_H
 
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 enum { LAB_SIDES = 3, LAB_VOICES = 3, LAB_DECIDERS = 2 };
 

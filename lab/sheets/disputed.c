@@ -6,7 +6,7 @@
 #define ONE_HEAD(query_1) .query = {query_1}
 #define TWO_HEADS(query_1, query_2) .query = {query_1, query_2}
 #define AVERAGE "(v_a + v_b)/2"
-/* Scores 10 and -10 among ten keys: what is printed, and what the weight is. */
+/* Scores 10 and -10 among ten keys: the printed weight and the true one. */
 #define PRINTED_WEIGHT(formula)                                                          \
     {                                                                                    \
         {formula " at scores 10, -10, n = 10",                                           \

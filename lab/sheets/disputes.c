@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the sheets contradict each other: who says what, and whom the verdicts leave. */
+/* Contradictions between the sheets: positions, and which of them stand. */
 #include <string.h>
 
+#include "lab/judge/claim.h"
 #include "lab/sheets/dispute.h"
 
 /* By the reading that `judgements` have. */
@@ -17,7 +18,7 @@ static int judge_voice(const char *id, const struct lab_judgement *judgements,
     return 0;
 }
 
-/* By charity: a reading is of what is printed, and a position is in other words. */
+/* By charity: positions are paraphrased, so that the letter does not apply. */
 static int judge_decider(const char *id, const struct lab_judgement *judgements,
                          struct lab_judgement *judgement)
 {
@@ -36,8 +37,8 @@ static int rank(enum lab_verdict verdict)
 }
 
 /* Adds who takes a side, with the verdicts; 0, or -1. */
-static int hear_voices(const char *const *voice, const char *comma,
-                       const struct lab_judgement *judgements, struct lab_text *text)
+static int add_voices(const char *const *voice, const char *comma,
+                      const struct lab_judgement *judgements, struct lab_text *text)
 {
     for (int v = 0; v < LAB_VOICES && voice[v]; v++, comma = ", ") {
         struct lab_judgement judgement;
@@ -50,11 +51,11 @@ static int hear_voices(const char *const *voice, const char *comma,
 }
 
 /*
- * The rank of a side, that of the worst statement that decides it, or -1.  `telling` is
+ * The rank of a side, that of the worst statement that decides it, or -1.  `deciding` is
  * the first of these, or where one is wrong, that one.
  */
 static int weigh_side(const struct lab_side *side, const struct lab_judgement *judgements,
-                      struct lab_judgement *telling)
+                      struct lab_judgement *deciding)
 {
     int worst = rank(LAB_HOLDS);
     for (int v = 0; v < LAB_VOICES && side->decided_by[v]; v++) {
@@ -62,15 +63,15 @@ static int weigh_side(const struct lab_side *side, const struct lab_judgement *j
         if (judge_decider(side->decided_by[v], judgements, &judgement))
             return -1;
         if (v == 0 || (judgement.verdict == LAB_FAILS && worst > rank(LAB_FAILS)))
-            *telling = judgement;
+            *deciding = judgement;
         if (rank(judgement.verdict) < worst)
             worst = rank(judgement.verdict);
     }
     return worst;
 }
 
-static int tell_number(const struct lab_exercise *exercise,
-                       const struct lab_decider *decider, struct lab_text *text)
+static int add_number(const struct lab_exercise *exercise,
+                      const struct lab_decider *decider, struct lab_text *text)
 {
     struct lab_point at = decider->at;
     struct lab_findings found;
@@ -85,21 +86,21 @@ static int tell_number(const struct lab_exercise *exercise,
     return 0;
 }
 
-/* "; not: A^T (001-10: ...)": the side with what decides it; 0, or -1. */
-static int tell_side(const struct lab_exercise *exercise, const struct lab_side *side,
-                     const struct lab_judgement *telling, struct lab_text *text)
+/* "; not: A^T (001-10: ...)": a side with its deciding statement; 0, or -1. */
+static int add_side(const struct lab_exercise *exercise, const struct lab_side *side,
+                    const struct lab_judgement *deciding, struct lab_text *text)
 {
-    lab_text_add(text, "%s (%s: ", side->says, telling->id);
+    lab_text_add(text, "%s (%s: ", side->says, deciding->id);
     for (int i = 0; i < LAB_DECIDERS && side->number[i].what; i++) {
         lab_text_add(text, "%s", i ? ", " : "");
-        if (tell_number(exercise, &side->number[i], text))
+        if (add_number(exercise, &side->number[i], text))
             return -1;
     }
-    lab_text_add(text, "%s)", side->number[0].what ? "" : telling->reason);
+    lab_text_add(text, "%s)", side->number[0].what ? "" : deciding->reason);
     return 0;
 }
 
-/* A misprint is right only where nobody has it right as printed. */
+/* A misprint counts as right only if no side is right as printed. */
 static int least_rank(const int *stands)
 {
     for (int s = 0; s < LAB_SIDES; s++)
@@ -113,11 +114,11 @@ static int settle(const struct lab_exercise *exercise,
                   const struct lab_disputed *disputed,
                   const struct lab_judgement *judgements, struct lab_text *text)
 {
-    struct lab_judgement telling[LAB_SIDES];
-    int stands[LAB_SIDES] = {0}, told = 0;
+    struct lab_judgement deciding[LAB_SIDES];
+    int stands[LAB_SIDES] = {0}, added = 0;
 
     for (int s = 0; s < LAB_SIDES && disputed->side[s].says; s++) {
-        stands[s] = weigh_side(&disputed->side[s], judgements, &telling[s]);
+        stands[s] = weigh_side(&disputed->side[s], judgements, &deciding[s]);
         if (stands[s] < 0)
             return -1;
     }
@@ -125,13 +126,13 @@ static int settle(const struct lab_exercise *exercise,
         for (int s = 0; s < LAB_SIDES && disputed->side[s].says; s++) {
             if ((stands[s] < least_rank(stands)) != wrong)
                 continue;
-            lab_text_add(text, "%s%s", told++ ? "; " : "", wrong ? "not: " : "");
-            if (tell_side(exercise, &disputed->side[s], &telling[s], text))
+            lab_text_add(text, "%s%s", added++ ? "; " : "", wrong ? "not: " : "");
+            if (add_side(exercise, &disputed->side[s], &deciding[s], text))
                 return -1;
         }
-        if (!told) {
+        if (!added) {
             lab_text_add(text, "none of them");
-            told = 1;
+            added = 1;
         }
     }
     return 0;
@@ -152,8 +153,8 @@ int lab_sheets_dispute(int index, const struct lab_judgement *judgements,
     for (int s = 0; s < LAB_SIDES && disputed->side[s].says; s++) {
         const struct lab_side *const side = &disputed->side[s];
         lab_text_add(&sides, "%s%s: ", s ? "; " : "", side->says);
-        if (hear_voices(side->decided_by, "", judgements, &sides) ||
-            hear_voices(side->also, ", ", judgements, &sides))
+        if (add_voices(side->decided_by, "", judgements, &sides) ||
+            add_voices(side->also, ", ", judgements, &sides))
             return -1;
     }
     int status = lab_exercise_open(&exercise);

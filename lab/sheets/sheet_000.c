@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheet 000: copy (T1), average (T4), one noisy head (T7 - T12), two heads (T13, T14). */
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 static const struct lab_statement statements[] = {
     {LAB_SAYS("000-1", 11,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheet 001: copy (T1), extraction (T3), average (T4), magnitude (T9), heads (T13). */
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 static const struct lab_statement statements[] = {
     {LAB_SAYS("001-1", 15, "0<=alpha_i<=1, sum 1: categorical"),
@@ -60,8 +60,7 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("001-8", 54, "c = v_a in R^d"),
      LAB_QUOTES(54, "c = v_a \\in \\mathbb{R}^d"),
      .exact = "A c = v_a in R^d; c itself has m coordinates.",
-     .claim = {.topic = LAB_TOPIC_BASIS, .text = "c = v_a"},
-     .repair = {{{"c", "A c"}}, "as line 49 writes v_a"}},
+     .claim = {.topic = LAB_TOPIC_BASIS, .text = "c = v_a"}},
     {LAB_SAYS("001-9", 58, "M v_b = sum d_i a_i^T b_i = 0 since a_i^T b_j=0 for i != j"),
      LAB_QUOTES(58, "$Mv_b = d_1 a_1^T b_1 + \\dots + d_p a_p^T b_p = 0 \\quad "
                     "(\\because a_i^T b_j = 0 \\text{ for } i \\neq j)$"),

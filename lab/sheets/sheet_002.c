@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheet 002: copy (T1), average (T4), tokens (T25), one head (T9), mu_a +- mu_b (T16). */
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 static const struct lab_statement statements[] = {
     {LAB_SAYS("002-1", 13, "softmax definition"),
@@ -45,7 +45,7 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("002-6", 42, "need k_a.q ~ k_b.q >> k_i.q"),
      LAB_QUOTES(44, "k_a^{\\top} q \\approx k_b^{\\top} q \\gg k_i^{\\top} q"),
      .exact = "p_a/p_b = exp(k_a.q - k_b.q): the difference must be near 0, and both "
-              "ln((n-2)/(2 eps)) above the rest.",
+              "ln((n-2)/(2 eps)) above the rest. Judged with a difference of 1/gap.",
      .claim = {.query = {"(beta + 1/beta) k_a + beta k_b"},
                .text = "c ~ (v_a + v_b)/2",
                LAB_GROWS(LAB_FREE_SCALE, "the gap")}},
@@ -127,15 +127,11 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("002-17", 133,
               "c ~ (v_a+v_b)/2; works because q is orthogonal to other mu_i"),
      LAB_QUOTES(137, "This construction works because q is orthogonal to all other μ_i"),
-     .exact = "It works because k_a.q = k_b.q exceeds the other scores by more than "
-              "ln((n-2)/(2 eps)); orthogonality only makes those scores 0.",
-     .claim = {.argument = {.given = "q orthogonal to every other mean",
-                            .letter = "q",
-                            .of = {"50 (mu_a + mu_b)", "50 mu_a + 25 mu_b"},
-                            .key = {"mu_a", "mu_b", "mu_i"},
-                            .query = "q",
-                            .premise = "abs(q^T mu_i)",
-                            .conclusion = "norm(p - (v_a + v_b)/2)"}}},
+     .exact = "Orthogonality makes the other scores 0; it works because k_a.q = k_b.q "
+              "exceeds them by more than ln((n-2)/(2 eps)), as line 125 has it.",
+     .claim = {.query = {"beta (mu_a + mu_b)"},
+               .text = "s_i ~ 0; c ~ (v_a + v_b)/2",
+               LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "beta")}},
     {LAB_SAYS("002-18", 141, "Sigma_a = beta I + mu_a mu_a^T/2"),
      LAB_QUOTES(141, "\\Sigma_a = \\beta I + \\frac{1}{2}(\\mu_a \\mu_a^{\\mathsf{T}})"),
      .exact = "Sigma_a = alpha I + mu_a mu_a^T/2.",
@@ -193,7 +189,8 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(195, "the fluctuations in c_1 and c_2 may partially cancel out, reducing "
                      "the overall variance in c"),
      .exact = "Both heads follow the same gamma upwards, so their covariance is "
-              "positive; the average varies less only because head 2 varies little.",
+              "positive: nothing cancels. The average varies less than head 1 because "
+              "the two are not fully correlated and head 2 varies less.",
      .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
                .magnitude = 1,
                .text = "Cov_12 < 0",

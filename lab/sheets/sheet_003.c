@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheet 003: copy (T1), extraction (T3), average (T4), variances (T7), heads (T13). */
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 static const struct lab_statement statements[] = {
     {LAB_SAYS("003-1", 3, "nonnegative, sums to 1"),
@@ -22,8 +22,8 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("003-3", 6, "\"c = n/(j-1) sum alpha_i ~ sum alpha_i\""),
      LAB_QUOTES(
          6, "c = \\frac{n}{j-1} \\sum_{i=1}^n \\alpha_i \\simeq \\sum_{i=1}^n \\alpha_i"),
-     .exact = "c = sum alpha_i v_i ~ v_j. The sum of alpha_i is the number 1, and the "
-              "factor n/(j-1) belongs to nothing.",
+     .exact = "c = sum alpha_i v_i ~ v_j. The sum of alpha_i is the number 1; the "
+              "factor n/(j-1) may be a sum that the scan misread.",
      .claim = {.query = {"C k_a"},
                .text =
                    "c = n/(j - 1)*(alpha_a + alpha_b + rest) ~ alpha_a + alpha_b + rest",

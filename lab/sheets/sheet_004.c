@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheet 004: copy (T1), extraction (T3), average (T4), one head (T9), two heads (T13). */
-#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 static const struct lab_statement statements[] = {
     {LAB_SAYS("004-1", 7, "definitions of c, alpha"),
@@ -82,15 +82,11 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("004-12", 48, "norms 1 so alpha_a ~ alpha_b ~ 1/2"),
      LAB_QUOTES(48, "\\|m_i\\| = 1, \\quad k_a^T q \\approx k_b^T q \\Rightarrow "
                     "\\alpha_a \\approx \\alpha_b \\approx \\frac{1}{2}"),
-     .exact = "Unit norms do not suffice: the other means must be orthogonal to m_a + "
-              "m_b and beta >= ln((n-2)(1-eps)/(2 eps)).",
-     .claim = {.argument = {.given = "unit means m_a, m_b, m_i and q = 50 (m_a + m_b)",
-                            .letter = "m_i",
-                            .of = {"mu_i", "(mu_a + mu_b)/sqrt(2)", "mu_a"},
-                            .key = {"mu_a", "mu_b", "m_i"},
-                            .query = "50 (mu_a + mu_b)",
-                            .premise = "abs(norm(m_i) - 1)",
-                            .conclusion = "abs(v_a^T p - 1/2)"}}},
+     .exact = "With k_i.q = 0 of line 46 and beta >= ln((n-2)(1-eps)/(2 eps)); unit "
+              "norms alone would not suffice.",
+     .claim = {.query = {"(m_a + m_b) beta"},
+               .text = "norm(m_a) = 1; s_a ~ s_b; alpha_a ~ alpha_b ~ 1/2",
+               LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "beta")}},
     {LAB_SAYS("004-13", 50, "with high variance k_a.q ~ k_b.q fails"),
      LAB_QUOTES(50, "Under the high variance condition, $k_a^T q \\approx k_b^T q$ "
                     "doesn't hold true"),

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lab/measure/parallel.h"
-#include "lab/sheets/judge.h"
 
 static const struct lab_sheet *const sheets[] = {
     &lab_sheet_000, &lab_sheet_001, &lab_sheet_002, &lab_sheet_003, &lab_sheet_004,

@@ -35,7 +35,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 1024) -> Any:
+def watch(
+    model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 1024
+) -> Any:
     """Statistics of every layer and head of a transformers model while it runs.
 
     with attend.watch(model, tokenizer) as w:

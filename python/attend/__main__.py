@@ -11,7 +11,7 @@ from typing import Any, Callable, NoReturn, Sequence
 
 from ._engine import version
 
-#: Tokens that a model with an encoder and a decoder writes where nothing is said.
+#: Default number of tokens that a model with an encoder and a decoder generates.
 GENERATED = 32
 
 
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Prints the error in one line."""
 
     def error(self, message: str) -> NoReturn:
         raise Refused(f"{message} ({self.prog} --help says more)")
@@ -31,22 +31,39 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"attend {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     watch = commands.add_parser(
-        "watch", help="run a model over a text and write a page on what its heads do",
+        "watch",
+        help="run a model over a text and write a page on what its heads do",
         description="Runs a transformers model over a text and writes one self-contained page on what its heads do.",
         epilog="example: python -m attend watch SmolLM2.gguf --text story.txt -o watch.html --tokens 400",
     )
-    watch.add_argument("model", metavar="MODEL", help="a model's folder, as save_pretrained() writes it, or a .gguf file")
-    watch.add_argument("--text", metavar="FILE", required=True, help="what the model reads, UTF-8; - for standard input")
-    watch.add_argument("-o", "--output", metavar="PAGE", default="watch.html", help="where the page goes (default: %(default)s)")
+    watch.add_argument(
+        "model", metavar="MODEL", help="a model's folder, as save_pretrained() writes it, or a .gguf file"
+    )
+    watch.add_argument(
+        "--text", metavar="FILE", required=True, help="what the model reads, UTF-8; - for standard input"
+    )
+    watch.add_argument(
+        "-o",
+        "--output",
+        metavar="PAGE",
+        default="watch.html",
+        help="where the page goes (default: %(default)s)",
+    )
     watch.add_argument("--tokens", metavar="N", type=_count, help="read the first N tokens of the text only")
-    watch.add_argument("--generate", metavar="N", type=_count, help="then let the model write N tokens, and watch these too")
-    watch.add_argument("--noise", action="store_true", help="also say what keys of 8 bits would do to each head (keeps q, k and v)")
+    watch.add_argument(
+        "--generate", metavar="N", type=_count, help="then let the model write N tokens, and watch these too"
+    )
+    watch.add_argument(
+        "--noise",
+        action="store_true",
+        help="also say what keys of 8 bits would do to each head (keeps q, k and v)",
+    )
     return parser
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
 
 
@@ -73,7 +90,7 @@ def _check_output(path: str) -> None:
 
 
 def _load(path: str, generate: int | None) -> tuple[Any, Any, int]:
-    """The tokenizer, the model and how many tokens it is to write."""
+    """The tokenizer, the model and the number of tokens to generate."""
     if not os.path.exists(path):
         raise Refused(f"{path}: no such file or folder")
     try:
@@ -83,7 +100,9 @@ def _load(path: str, generate: int | None) -> tuple[Any, Any, int]:
         raise Refused(f"{error.name} is not installed: pip install 'attend[watch]'") from None
     where: dict[str, Any] = {"pretrained_model_name_or_path": path, "local_files_only": True}
     if os.path.isfile(path):
-        where.update(pretrained_model_name_or_path=os.path.dirname(path) or ".", gguf_file=os.path.basename(path))
+        where.update(
+            pretrained_model_name_or_path=os.path.dirname(path) or ".", gguf_file=os.path.basename(path)
+        )
     try:
         config = transformers.AutoConfig.from_pretrained(**where)
         kind: Any = transformers.AutoModel
@@ -94,11 +113,13 @@ def _load(path: str, generate: int | None) -> tuple[Any, Any, int]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
         return tokenizer, kind.from_pretrained(**where, dtype=torch.float32).eval(), generate or 0
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise Refused(f"{path}: {str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}") from None
+        raise Refused(
+            f"{path}: {str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}"
+        ) from None
 
 
 def _inputs(tokenizer: Any, model: Any, text: str, tokens: int | None) -> Any:
-    """The text as the model takes it, cut to what is asked for and what it can read."""
+    """The text as inputs of the model, cut to the requested and to the possible length."""
     known = len(tokenizer(text, verbose=False)["input_ids"])
     limit = min(tokens or known, getattr(model.config, "max_position_embeddings", None) or known)
     if limit < known:
@@ -115,7 +136,12 @@ def _progress(total: int) -> Callable[[Any], None]:
         done = min(done + 1, total)
         full = 30 * done // total
         end = "\n" if done == total else ""
-        print(f"\r[{'#' * full}{'.' * (30 - full)}] {done}/{total} layer {layer.index}", end=end, file=sys.stderr, flush=True)
+        print(
+            f"\r[{'#' * full}{'.' * (30 - full)}] {done}/{total} layer {layer.index}",
+            end=end,
+            file=sys.stderr,
+            flush=True,
+        )
 
     return step if sys.stderr.isatty() else lambda layer: None
 
@@ -140,7 +166,9 @@ def _watch(args: argparse.Namespace) -> None:
     name = os.path.basename(os.path.abspath(args.model))
     w.save(args.output, title=f"What the heads of {name} do")
     characters = collections.Counter(head["character"] for head in w.heads())
-    print(f"{args.output}: {len(w.layers)} layers, {sum(characters.values())} heads, {inputs['input_ids'].shape[1]} tokens")
+    print(
+        f"{args.output}: {len(w.layers)} layers, {sum(characters.values())} heads, {inputs['input_ids'].shape[1]} tokens"
+    )
     print(", ".join(f"{count} {character}" for character, count in characters.most_common()))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Callable
 from . import _core
 from ._engine import device_context
 
-CUDA = 2  # DLPack's number of it
+CUDA = 2  # DLPack's number of the device type
 
 
 def is_device(array: Any) -> bool:
@@ -43,7 +43,9 @@ def context_for(tensor: Any, context: Any = None) -> Any:
     if context is None:
         context = device_context(f"cuda:{tensor.device.index}")
         if context is None:
-            raise ValueError(f"q is on {tensor.device}, which the library has no kernels for; the command attend info says why")
+            raise ValueError(
+                f"q is on {tensor.device}, which the library has no kernels for; the command attend info says why"
+            )
     elif context.isa != "cuda":
         raise ValueError(f"q is on {tensor.device}, but the context computes on the CPU")
     context.set_stream(torch.cuda.current_stream(tensor.device).cuda_stream)
@@ -51,7 +53,7 @@ def context_for(tensor: Any, context: Any = None) -> Any:
 
 
 class Call:
-    """Arguments of the extension on a device, and what is to be copied back."""
+    """Arguments of the extension on a device, and the arrays to be copied back."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -90,7 +92,19 @@ class Call:
             host.copy_(tensor)
 
 
-def forward(context: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, weights: Any, force: bool, layout: int, rule: Any, stats: Any) -> None:
+def forward(
+    context: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    lse: Any,
+    weights: Any,
+    force: bool,
+    layout: int,
+    rule: Any,
+    stats: Any,
+) -> None:
     """``_core.forward`` for tensors of a GPU; its statistics may be NumPy arrays."""
     q = adopt(q)
     call = Call(q.device)
@@ -98,15 +112,35 @@ def forward(context: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, weights: A
     request = None
     if stats is not None:
         codes, *outputs, classes, summaries = stats
-        request = (codes, *(call.memory(array, True) for array in outputs), call.memory(classes), call.memory(summaries, True))
+        request = (
+            codes,
+            *(call.memory(array, True) for array in outputs),
+            call.memory(classes),
+            call.memory(summaries, True),
+        )
     run: Callable[..., None] = _core.forward
     run(context_for(q, context), *arrays, force, layout, call.rule(rule), request)
     call.finish()
 
 
 def inspect(
-    context: Any, q: Any, k: Any, lse: Any, layout: int, rule: Any, mass: Any, most: Any, last: Any, last_count: int,
-    pooled: Any, pooled_block: int, zoom: Any, query: int, key: int, probes: Any, weights: Any,
+    context: Any,
+    q: Any,
+    k: Any,
+    lse: Any,
+    layout: int,
+    rule: Any,
+    mass: Any,
+    most: Any,
+    last: Any,
+    last_count: int,
+    pooled: Any,
+    pooled_block: int,
+    zoom: Any,
+    query: int,
+    key: int,
+    probes: Any,
+    weights: Any,
 ) -> None:
     """``_core.inspect`` likewise."""
     q = adopt(q)
@@ -115,7 +149,18 @@ def inspect(
     outputs = [call.memory(array, True) for array in (mass, most, last, pooled, zoom, weights)]
     run: Callable[..., None] = _core.inspect
     run(
-        context_for(q, context), *inputs, layout, call.rule(rule), *outputs[:3], last_count, outputs[3], pooled_block,
-        outputs[4], query, key, call.memory(probes), outputs[5],
+        context_for(q, context),
+        *inputs,
+        layout,
+        call.rule(rule),
+        *outputs[:3],
+        last_count,
+        outputs[3],
+        pooled_block,
+        outputs[4],
+        query,
+        key,
+        call.memory(probes),
+        outputs[5],
     )
     call.finish()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The forward pass: defaults, shapes of outputs, and who owns the context."""
+"""The forward pass: defaults, shapes of outputs, and the default context."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
 
     if is_torch(values) and values.is_cuda:
         values = values.cpu()
-    if is_torch(values) and str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
+    if is_torch(values) and str(values.dtype) == "torch.bfloat16":  # bfloat16, which NumPy does not have
         values = values.float()
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: {error}") from None
     if array.size and not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise TypeError(f"{name} has dtype {array.dtype}, which {dtype} cannot stand for")
+        raise TypeError(f"{name} has dtype {array.dtype}, which cannot be cast to {dtype}")
     if array.dtype == np.uint64 and dtype == "int64" and array.size and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} ({array.max()}) is too large")
     return np.ascontiguousarray(array, dtype=dtype)
@@ -140,7 +140,7 @@ def offsets(causal: Any, batch: int) -> Any:
 def column(lse: Any, name: str) -> Any:
     """An LSE with an axis of size 1 behind it, as the engine has it."""
     if not hasattr(lse, "shape") or not hasattr(lse, "__getitem__"):
-        raise TypeError(f"{name} is no array: {type(lse).__name__}")
+        raise TypeError(f"{name} is not an array: {type(lse).__name__}")
     if isinstance(lse, memoryview):
         import numpy as np
 
@@ -170,8 +170,15 @@ def make_rule(
 ) -> Rule:
     """The rule as the extension takes it; None for plain attention."""
     if (
-        scale is None and causal is None and window is None and softcap is None and bias is None
-        and mask is None and key_lengths is None and alibi is None and sinks is None
+        scale is None
+        and causal is None
+        and window is None
+        and softcap is None
+        and bias is None
+        and mask is None
+        and key_lengths is None
+        and alibi is None
+        and sinks is None
     ):
         return None
     offset = None
@@ -186,9 +193,16 @@ def make_rule(
         raise ValueError(f"window = {window!r} must be a number or a pair (before, after)")
     left, right = pair
     return (
-        scale, softcap, code, offset,
-        -1 if left is None else left, -1 if right is None else right,
-        numbers(key_lengths, "int64", "key_lengths"), mask, bias, numbers(alibi, "float64", "alibi"),
+        scale,
+        softcap,
+        code,
+        offset,
+        -1 if left is None else left,
+        -1 if right is None else right,
+        numbers(key_lengths, "int64", "key_lengths"),
+        mask,
+        bias,
+        numbers(alibi, "float64", "alibi"),
         numbers(sinks, "float64", "sinks"),
     )
 
@@ -217,17 +231,19 @@ def empty(like: Any, shape: tuple[int, ...], wide: bool = False) -> Any:
 
 
 def sizes(q: Any, k: Any, v: Any, layout: str) -> tuple[tuple[int, ...], int, int, int]:
-    """(leading axes of q and its rows), heads' axis checked; nk, dv and the batch."""
+    """Shape of the leading axes and rows of q, after a check of the heads; nk, dv and the batch."""
     shapes = []
     for name, array in (("q", q), ("k", k), ("v", v)):
         shape = getattr(array, "shape", None)
         if shape is None:
-            raise TypeError(f"{name} is no array: {type(array).__name__}")
+            raise TypeError(f"{name} is not an array: {type(array).__name__}")
         if not 2 <= len(shape) <= 4:
             raise ValueError(f"{name} has {len(shape)} dimensions; 2 to 4 are allowed")
         shapes.append(tuple(shape))
     if len({len(shape) for shape in shapes}) > 1:
-        raise ValueError(f"q, k and v have {len(shapes[0])}, {len(shapes[1])} and {len(shapes[2])} dimensions")
+        raise ValueError(
+            f"q, k and v have {len(shapes[0])}, {len(shapes[1])} and {len(shapes[2])} dimensions"
+        )
     rows = shapes[0][:-1]
     if layout == "blhd" and len(rows) > 1:
         rows = rows[:-2] + (rows[-1], rows[-2])
@@ -279,7 +295,7 @@ def attention(
         are tensors of torch, statistics NumPy arrays.  k and v may have fewer heads than q, if theirs divide q's.
     scale: factor of the scores; 1 / sqrt(d) by default.
     causal: ``"top-left"`` (query i sees keys up to i), ``"bottom-right"`` (the last query
-        sees the last key of the array, whatever key_lengths says), or an offset (query i
+        sees the last key of the array, whatever key_lengths is), or an offset (query i
         sees keys up to i + offset), one or one per batch.
     window: how many keys before and after its position a query sees: a pair, None or -1 for
         no limit, or one number for both.  The position of query i is i, with
@@ -297,7 +313,7 @@ def attention(
     stats: True, or names of row statistics: also an ``attend.Stats``.
     context: an ``attend.Context``; by default the module's own.
 
-    Returns the output, or a tuple of the output and what else was asked for, in the
+    Returns the output, or a tuple of the output and the other requested results, in the
     order lse, weights, stats.
 
     >>> x = np.eye(3, dtype="f4")
@@ -312,8 +328,16 @@ def attention(
         q, k, v, mask, bias = (device.adopt(array) for array in (q, k, v, mask, bias))
     rows, nk, dv, batch = sizes(q, k, v, layout)
     rule = make_rule(
-        batch, scale=scale, causal=causal, window=window, softcap=softcap, bias=bias, mask=mask,
-        key_lengths=key_lengths, alibi=alibi, sinks=sinks,
+        batch,
+        scale=scale,
+        causal=causal,
+        window=window,
+        softcap=softcap,
+        bias=bias,
+        mask=mask,
+        key_lengths=key_lengths,
+        alibi=alibi,
+        sinks=sinks,
     )
     if out is None:
         out = empty(q, tuple(q.shape[:-1]) + (dv,))
@@ -326,8 +350,17 @@ def attention(
         request = Request("stats", () if stats is True else stats, rows)
     forward: Callable[..., None] = device.forward if device else _core.forward
     forward(
-        default_context() if context is None and not device else context, q, k, v, out, None if lse is None else column(lse, "lse"),
-        weights, True, code, rule, None if request is None else request.tuple(),
+        default_context() if context is None and not device else context,
+        q,
+        k,
+        v,
+        out,
+        None if lse is None else column(lse, "lse"),
+        weights,
+        True,
+        code,
+        rule,
+        None if request is None else request.tuple(),
     )
     if not return_lse and not return_weights and request is None:
         return out
@@ -341,7 +374,9 @@ def attention(
     return found
 
 
-def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None, context: Context | None = None) -> tuple[Any, Any]:
+def merge(
+    parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None, context: Context | None = None
+) -> tuple[Any, Any]:
     """Attention over all keys from attention over parts of them.
 
     parts: pairs (out, lse), as ``attention(..., return_lse=True)`` gave them.
@@ -353,14 +388,16 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
     >>> np.allclose(attend.merge(halves)[0], whole)
     True
     """
-    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, (list, tuple)) and len(part) == 2 for part in parts):
+    if not isinstance(parts, (list, tuple)) or not all(
+        isinstance(part, (list, tuple)) and len(part) == 2 for part in parts
+    ):
         raise TypeError("parts must be a list of pairs (out, lse)")
     if not parts:
         raise ValueError("parts is empty")
     pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
     first = pairs[0][0]
     if not hasattr(first, "shape"):
-        raise TypeError(f"out of a part is no array: {type(first).__name__}")
+        raise TypeError(f"out of a part is not an array: {type(first).__name__}")
     if out is None:
         out = empty(first, tuple(first.shape))
     if lse is None:

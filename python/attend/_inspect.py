@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The weights again, once the LSE is known: columns, maps, zooms and single weights."""
+"""Weights recomputed from the LSE: columns, maps, zooms and single weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._core import Context
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was asked of ``inspect``; None for the rest.  Leading axes as those of q."""
+    """Results of ``inspect``; None for those not requested.  Leading axes as those of q."""
 
     column_mass: Any = None
     column_max: Any = None
@@ -59,7 +59,12 @@ def inspect(
         kind = ValueError if isinstance(zoom, (tuple, list)) else TypeError
         raise kind(f"zoom = {zoom!r} must be (query, key, rows, columns)")
     if zoom is not None:
-        zoom = (whole(zoom[0], "zoom"), whole(zoom[1], "zoom"), whole(zoom[2], "zoom"), whole(zoom[3], "zoom"))
+        zoom = (
+            whole(zoom[0], "zoom"),
+            whole(zoom[1], "zoom"),
+            whole(zoom[2], "zoom"),
+            whole(zoom[3], "zoom"),
+        )
     last, pooled = whole(last, "last"), whole(pooled, "pooled")
     at = _engine.numbers(probes, "int64", "probes")
     if at is not None and (at.ndim != 2 or at.shape[1] != 4) and at.size:
@@ -69,7 +74,9 @@ def inspect(
     if device:
         q, k = device.adopt(q), device.adopt(k)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
-    if zoom is not None and not (0 <= zoom[0] <= zoom[0] + zoom[2] <= rows[-1] and 0 <= zoom[1] <= zoom[1] + zoom[3] <= nk):
+    if zoom is not None and not (
+        0 <= zoom[0] <= zoom[0] + zoom[2] <= rows[-1] and 0 <= zoom[1] <= zoom[1] + zoom[3] <= nk
+    ):
         raise ValueError(f"zoom = {zoom} must lie within {rows[-1]} queries and {nk} keys")
     made = _engine.make_rule(batch, **rule)
     if context is None and not device:
@@ -77,7 +84,9 @@ def inspect(
     if lse is None:
         out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
         lse = _engine.empty(q, rows, wide=True)
-        (device or _core).forward(context, q, k, k, out, _engine.column(lse, "lse"), None, False, code, made, None)
+        (device or _core).forward(
+            context, q, k, k, out, _engine.column(lse, "lse"), None, False, code, made, None
+        )
     lead, nq = rows[:-1], rows[-1]
     wide = _engine.empty(q, (), wide=True).dtype
     kind = np.float64 if "64" in str(wide) else np.float32
@@ -95,9 +104,23 @@ def inspect(
     }
     weights = None if at is None else np.empty(len(at))
     (device or _core).inspect(
-        context, q, k, _engine.column(lse, "lse"), code, made, found["column_mass"], found["column_max"],
-        found["column_last"], last, found["pooled"], pooled, found["zoom"],
-        zoom[0] if zoom else 0, zoom[1] if zoom else 0, at, weights,
+        context,
+        q,
+        k,
+        _engine.column(lse, "lse"),
+        code,
+        made,
+        found["column_mass"],
+        found["column_max"],
+        found["column_last"],
+        last,
+        found["pooled"],
+        pooled,
+        found["zoom"],
+        zoom[0] if zoom else 0,
+        zoom[1] if zoom else 0,
+        at,
+        weights,
     )
     for name in ("column_mass", "column_max", "column_last"):
         if found[name] is not None:

@@ -1,25 +1,44 @@
 # SPDX-License-Identifier: MIT
+# What is found is JSON, with NaN and Infinity.
 from typing import Any, Callable
 
 Progress = Callable[[int, int], object] | None
 
-def experiments() -> list[tuple[str, str, str, str, str | None, int, list[tuple[Any, ...]], list[tuple[str, str]]]]: ...
+def experiments() -> str: ...
 def perform(
-    name: str, values: tuple[float | str | None, ...], seed: int, trials: int, sweeps: bool, threads: int,
-    progress: Progress, /,
-) -> tuple[list[tuple[Any, ...]], str]: ...
+    name: str,
+    values: tuple[float | str | None, ...],
+    seed: int,
+    trials: int,
+    sweeps: bool,
+    threads: int,
+    progress: Progress,
+    /,
+) -> str: ...
 def random_keys(seed: int, n: int, d: int, /) -> bytes: ...
 def design_trials(n: int, d: int, /) -> int: ...
 def design(
-    keys: Any, n: int, d: int, items: tuple[int, ...], weights: tuple[float, ...], heads: int, eps: float,
-    tau: float, sigma2: float, alpha: float, noisy: int, scale: float, trials: int, seed: int, threads: int,
-    progress: Progress, /,
-) -> tuple[int, float, float, str, list[tuple[Any, ...]], list[tuple[int, float, float]], int, str, bytes, int]: ...
-def sheets(sheet: str | None, reading: int, threads: int, /) -> list[tuple[Any, ...]]: ...
-def disputes(sheet: str | None, reading: int, threads: int, /) -> list[tuple[str, str, str]]: ...
-def parts() -> list[tuple[str, str, str, int, str | None, float, str, tuple[str, ...], str]]: ...
-def check(part: int, text: str, /) -> str | None: ...
+    keys: Any,
+    n: int,
+    d: int,
+    items: tuple[int, ...],
+    weights: tuple[float, ...],
+    heads: int,
+    eps: float,
+    tau: float,
+    sigma2: float,
+    alpha: float,
+    noisy: int,
+    scale: float,
+    trials: int,
+    seed: int,
+    threads: int,
+    progress: Progress,
+    /,
+) -> tuple[str, bytes]: ...
+def sheets(sheet: str | None, reading: int, threads: int, /) -> str: ...
+def disputes(sheet: str | None, reading: int, threads: int, /) -> str: ...
+def parts() -> str: ...
 def grade(
-    texts: tuple[tuple[str, ...], ...], points: tuple[float, ...], limit: float | None, slip: float | None,
-    seed: int, name: str, /,
-) -> tuple[list[tuple[str, float, float, float, float, str, str]], float, float]: ...
+    answers: bytes, place: str, rubric: bytes | None, rubric_place: str, seed: int, name: str, /
+) -> str: ...

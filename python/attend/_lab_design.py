@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Design of queries: what they do by theory, and on the engine."""
+"""Design of queries: predictions of the theory, and results on the engine."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Literal, Sequence
 
-from ._lab_session import arguments_named, choose_threads, core, real, seed_of, whole
+from ._lab_session import arguments_named, choose_threads, core, real, record, seed_of, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ ITEMS_MOST, KEYS_MOST, ENTRIES_MOST, TRIALS_MOST = 16, 65536, 1 << 25, 10**8
 class DesignRow:
     """A number by theory and on the engine.  item: None for the whole.
 
-    approximate: heads were taken as independent, which they are not quite.
+    approximate: the prediction neglects the correlation of the heads.
     rare: few events; the prediction is to lie in [low, high], which are NaN otherwise.
     """
 
@@ -50,14 +51,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Design:
-    """Queries (heads, d), what they do, and whether other heads would be steadier."""
+    """Queries (heads, d), their checks, and whether other numbers of heads have a smaller error."""
 
     task: str
     queries: NDArray[np.float64]
     heads: int
     scale: float
     norm: float
-    prescribed: str  # "every key" or "items only": whose scores
+    prescribed: str  # keys with prescribed scores: "every key" or "items only"
     rows: list[DesignRow]
     by_heads: list[Choice]
     best_heads: int
@@ -109,7 +110,9 @@ def _items(task: str, items: Sequence[int] | int | None, n: int) -> tuple[int, .
 def _weights(task: str, weights: Sequence[float] | None, count: int) -> tuple[float, ...]:
     if (task == "weights") != (weights is not None):
         raise ValueError(
-            "weights are needed: positive numbers of sum 1" if weights is None else "weights go with task 'weights'"
+            "weights are needed: positive numbers of sum 1"
+            if weights is None
+            else "weights go with task 'weights'"
         )
     if weights is None:
         return ()
@@ -188,21 +191,30 @@ def design(
     count = core.design_trials(rows, columns) if trials is None else whole("trials", trials, 100, TRIALS_MOST)
     with arguments_named():
         found = core.design(
-            made, rows, columns, wanted, shares, _heads(task, heads, len(wanted)),
-            real("eps", eps, 0, 1, inside=True), factor, real("sigma2", sigma2, 0, 100),
-            real("alpha", alpha, 0, 100), NOISY.index(noisy),
-            math.nan if C is None else real("C", C, 0, 1e6), count, seed_of(seed), choose_threads(threads), progress,
+            made,
+            rows,
+            columns,
+            wanted,
+            shares,
+            _heads(task, heads, len(wanted)),
+            real("eps", eps, 0, 1, inside=True),
+            factor,
+            real("sigma2", sigma2, 0, 100),
+            real("alpha", alpha, 0, 100),
+            NOISY.index(noisy),
+            math.nan if C is None else real("C", C, 0, 1e6),
+            count,
+            seed_of(seed),
+            choose_threads(threads),
+            progress,
         )
-    used, scale, norm, method, numbers, choices, best, advice, queries, _ = found
-    return Design(
-        task, np.frombuffer(queries).reshape(used, columns).copy(), used, scale, norm, method,
-        [_row(row) for row in numbers], [Choice(*choice) for choice in choices], best, advice,
-    )
-
-
-def _row(row: tuple[Any, ...]) -> DesignRow:
-    quantity, item, predicted, measured, se, z, approximate, rare, low, high = row
-    return DesignRow(
-        quantity, None if item < 0 else item, predicted, measured, se, z, bool(approximate), bool(rare),
-        low if rare else math.nan, high if rare else math.nan,
+    text, queries = found
+    made_of = json.loads(text)
+    return record(
+        Design,
+        made_of,
+        task=task,
+        queries=np.frombuffer(queries).reshape(made_of["heads"], columns).copy(),
+        rows=[record(DesignRow, row, approximate=row["kind"] == "approximate") for row in made_of["rows"]],
+        by_heads=[record(Choice, choice) for choice in made_of["by_heads"]],
     )

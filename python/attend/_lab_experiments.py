@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Experiments: what theory says beside what the engine measures."""
+"""Experiments: theory beside what the engine measures."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import json
 import math
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Literal
 
-from ._lab_session import arguments_named, choose_threads, core, real, seed_of, whole
+from ._lab_session import arguments_named, choices_of, choose_threads, core, real, record, seed_of, whole
 
 Kind = Literal["exact", "bound", "first-order", "asymptotic", "model"]
 Value = float | int | str
@@ -38,10 +39,10 @@ class Experiment:
     title: str
     shows: str
     answers: tuple[str, ...]  # questions of the exercise
-    headline: str | None  # the quantity that sums it up; None: the first
-    trials: int  # by default; 0: nothing random in it
+    headline: str | None  # the main quantity; None: the first
+    trials: int  # default number; 0: deterministic
     flags: tuple[Flag, ...]
-    quantities: dict[str, str]  # what each row's quantity is
+    quantities: dict[str, str]  # meaning of each row's quantity
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,10 @@ class Row:
 
     se: standard error of what was measured, 0 where nothing is random.
     z: (measured - theory) / se; distance: |measured - theory| / |theory| of a limit, a
-    first-order form or a model; NaN where they say nothing.
+    first-order form or a model; NaN where they do not apply.
     holds: whether theory holds; None where nothing is claimed.
     rare: the sample holds few events, and theory is to lie in [low, high]; else both NaN.
-    own: the parameters are exactly those asked for, not those of a sweep.
+    own: the parameters are exactly the given ones, not those of a sweep.
     """
 
     quantity: str
@@ -72,7 +73,7 @@ class Row:
 
 
 class Rows(list[Row]):
-    """Rows of one performance, and in words what was seen."""
+    """Rows of one performance, and a conclusion in words."""
 
     experiment: str
     conclusion: str
@@ -80,26 +81,27 @@ class Rows(list[Row]):
     def to_pandas(self) -> Any:
         """A table with a column for each parameter (needs pandas)."""
         pandas: Any = importlib.import_module("pandas")
-        return pandas.DataFrame([{**row.params, **{k: v for k, v in asdict(row).items() if k != "params"}} for row in self])
+        return pandas.DataFrame(
+            [{**row.params, **{k: v for k, v in asdict(row).items() if k != "params"}} for row in self]
+        )
 
 
-def _flag(row: tuple[Any, ...]) -> Flag:
-    name, kind, preset, low, high, text, choices, help_text = row
-    default: Value | None = text
-    if TYPES[kind] in ("real", "integer"):
-        default = None if math.isnan(preset) else int(preset) if TYPES[kind] == "integer" else preset
-    return Flag(name, TYPES[kind], default, low, high, tuple(choices.split("|")) if choices else (), help_text)
+def _flag(found: dict[str, Any]) -> Flag:
+    default: Value | None = found["text"]
+    if found["type"] in ("real", "integer"):
+        preset = found["preset"]
+        default = None if math.isnan(preset) else int(preset) if found["type"] == "integer" else preset
+    return record(Flag, found, default=default, choices=choices_of(found["choices"]))
 
 
 @functools.cache
 def _experiments() -> dict[str, Experiment]:
-    found = {}
-    for name, title, shows, answers, headline, trials, flags, quantities in core.experiments():
-        asked = tuple(question.strip() for question in answers.split(",") if question.strip())
-        found[name] = Experiment(
-            name, title, shows, asked, headline, trials, tuple(map(_flag, flags)), dict(quantities)
-        )
-    return found
+    made = {}
+    for found in json.loads(core.experiments()):
+        answers = tuple(question.strip() for question in found["answers"].split(",") if question.strip())
+        flags = tuple(map(_flag, found["flags"]))
+        made[found["name"]] = record(Experiment, found, answers=answers, flags=flags)
+    return made
 
 
 def experiments() -> list[Experiment]:
@@ -132,14 +134,6 @@ def _value(flag: Flag, value: Any) -> Value | None:
         allowed = ", ".join(flag.choices) or "a text"
         raise ValueError(f"{flag.name} = {value!r} is not allowed, only {allowed}")
     return value
-
-
-def _row(found: tuple[Any, ...]) -> Row:
-    params, quantity, kind, theory, measured, se, z, distance, holds, rare, low, high, own = found
-    return Row(
-        quantity, kind, theory, measured, se, z, distance, None if holds < 0 else bool(holds), bool(rare),
-        low if rare else math.nan, high if rare else math.nan, bool(own), params,
-    )
 
 
 def perform(
@@ -176,10 +170,11 @@ def perform(
         raise TypeError(f"{made.name} has no parameter {unknown!r}: it has {known}")
     count = made.trials if trials is None else whole("trials", trials, 1, TRIALS_MOST)
     with arguments_named():
-        found, conclusion = core.perform(
+        found = core.perform(
             made.name, tuple(values), seed_of(seed), count, bool(sweep), choose_threads(threads), progress
         )
-    rows = Rows(map(_row, found))
+    performed = json.loads(found)
+    rows = Rows(record(Row, row) for row in performed["rows"])
     rows.experiment = made.name
-    rows.conclusion = conclusion
+    rows.conclusion = performed["conclusion"]
     return rows

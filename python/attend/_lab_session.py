@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What every part of the laboratory needs: the extension, threads, and its refusals."""
+"""Shared by all parts of the laboratory: the extension, threads, and its errors."""
 
 from __future__ import annotations
 
 import contextlib
-import math
+import dataclasses
 import re
-from typing import Iterator
+from typing import Any, Iterator, Mapping, TypeVar
 
 try:
     from . import _lab as core
@@ -16,13 +16,20 @@ except ImportError as error:
         "when it was made"
     ) from error
 
-__all__ = ["arguments_named", "choose_threads", "core", "real", "seed_of", "whole"]
+__all__ = ["arguments_named", "choices_of", "choose_threads", "core", "real", "record", "seed_of", "whole"]
 
 THREADS_MOST = 1024
+Record = TypeVar("Record")
+
+
+def record(kind: type[Record], found: Mapping[str, Any], **more: Any) -> Record:
+    """The dataclass `kind` from the members of an object of JSON, and `more` in place of some."""
+    names = (field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]
+    return kind(**{name: more[name] if name in more else found[name] for name in names})
 
 
 def choose_threads(threads: int | None) -> int:
-    """So many, or those of the default context."""
+    """The given number of threads, or that of the default context."""
     from ._engine import default_context
 
     if threads is None:
@@ -40,7 +47,7 @@ def whole(name: str, value: object, low: int, high: int) -> int:
 
 
 def real(name: str, value: object, low: float, high: float, inside: bool = False) -> float:
-    """inside: the ends themselves are not allowed."""
+    """inside: the ends of the range are excluded."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{name} = {value!r} is not a number")
     if not (low < value < high if inside else low <= value <= high):
@@ -51,6 +58,11 @@ def real(name: str, value: object, low: float, high: float, inside: bool = False
 
 def seed_of(seed: object) -> int:
     return whole("seed", seed, 0, 2**64 - 1)
+
+
+def choices_of(choices: str | None) -> tuple[str, ...]:
+    """Of "one|two"."""
+    return tuple(choices.split("|")) if choices else ()
 
 
 @contextlib.contextmanager

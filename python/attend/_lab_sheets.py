@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from ._lab_session import choose_threads, core
+from ._lab_session import choose_threads, core, record
 
 Reading = Literal["charity", "letter"]
 Verdict = Literal["holds", "limit", "fails", "slip"]
@@ -57,21 +58,21 @@ def _choose(sheet: str | None, reading: str) -> int:
     return READINGS.index(reading)
 
 
-def _judgement(found: tuple[Any, ...]) -> Judgement:
-    values = list(found)
-    values[8:10] = map(bool, values[8:10])
-    return Judgement(*values)
-
-
-def sheets(sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None) -> list[Judgement]:
+def sheets(
+    sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None
+) -> list[Judgement]:
     """Judges the ninety-nine statements of the five sheets, or those of one.
 
     reading: with "charity" what a sheet leaves free may grow; by the "letter" = is
     equality, and only what the sheet itself calls large may grow.
     """
-    return [_judgement(found) for found in core.sheets(sheet, _choose(sheet, reading), choose_threads(threads))]
+    found = core.sheets(sheet, _choose(sheet, reading), choose_threads(threads))
+    return [record(Judgement, each) for each in json.loads(found)]
 
 
-def disputes(sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None) -> list[Dispute]:
+def disputes(
+    sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None
+) -> list[Dispute]:
     """Where the sheets contradict each other, and who is right."""
-    return [Dispute(*found) for found in core.disputes(sheet, _choose(sheet, reading), choose_threads(threads))]
+    found = core.disputes(sheet, _choose(sheet, reading), choose_threads(threads))
+    return [record(Dispute, each) for each in json.loads(found)]

@@ -10,9 +10,17 @@ from . import _core
 from ._core import Context
 
 NAMES: tuple[str, ...] = _core.names()
-#: What a head's character is read from.
+#: Statistics that determine a head's character.
 HEAD_STATS = (
-    "keys", "max", "top_weight", "entropy", "n_eff", "raw_variance", "margin", "sink1", "previous",
+    "keys",
+    "max",
+    "top_weight",
+    "entropy",
+    "n_eff",
+    "raw_variance",
+    "margin",
+    "sink1",
+    "previous",
     "log_distance",
 )
 DEFAULT = HEAD_STATS + ("lse", "keys_eff", "self", "distance")
@@ -23,7 +31,7 @@ TOP_MAX = 8
 
 @dataclass(frozen=True)
 class Head:
-    """What one head does: means over its rows, a character and the reason for it."""
+    """One head: means over its rows, a character and the reason for it."""
 
     batch: int
     head: int
@@ -77,7 +85,9 @@ class Stats:
         try:
             return self.__dict__["columns"][name]
         except KeyError:
-            raise AttributeError(f"no statistic {name!r}; there are {', '.join(self.__dict__.get('columns', ()))}") from None
+            raise AttributeError(
+                f"no statistic {name!r}; there are {', '.join(self.__dict__.get('columns', ()))}"
+            ) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -128,7 +138,7 @@ class Request:
         self.names = tuple(names) or DEFAULT
         for name in self.names:
             if not isinstance(name, str) or name not in NAMES:
-                raise ValueError(f"{argument}: {name!r} is no statistic; there are {', '.join(NAMES)}")
+                raise ValueError(f"{argument}: {name!r} is not a statistic; there are {', '.join(NAMES)}")
         top = whole(top, "top")
         if not 0 <= top <= TOP_MAX:
             raise ValueError(f"top = {top} must be in 0 .. {TOP_MAX}")
@@ -149,8 +159,12 @@ class Request:
         real = self.summaries.view("f8")
         summaries = {
             name: Summary(
-                self.summaries[:, :, x, :, 0], real[:, :, x, :, 1], real[:, :, x, :, 2],
-                real[:, :, x, :, 3], real[:, :, x, :, 4], self.summaries[:, :, x, :, 5:],
+                self.summaries[:, :, x, :, 0],
+                real[:, :, x, :, 1],
+                real[:, :, x, :, 2],
+                real[:, :, x, :, 3],
+                real[:, :, x, :, 4],
+                self.summaries[:, :, x, :, 5:],
             )
             for x, name in enumerate(SUMMARIES)
         }
@@ -158,7 +172,9 @@ class Request:
             {name: rows[..., x] for x, name in enumerate(self.names)},
             None if top is None else self.top_keys.reshape(top),
             None if top is None else self.top_weights.reshape(top),
-            summaries, self.rows, self.names,
+            summaries,
+            self.rows,
+            self.names,
         )
 
 
@@ -176,7 +192,7 @@ def stats(
     """Statistics of every row: entropy, effective keys, top keys, sinks, distances.
 
     q, k, v and the keywords of the rule are those of ``attention``; v may be left out
-    where no statistic asks for values.  columns: names, of ``attend.stats.NAMES``.
+    where no statistic needs values.  columns: names, of ``attend.stats.NAMES``.
 
     >>> q, k = (rng.standard_normal((1, 2, 64, 16)) for _ in range(2))
     >>> s = attend.stats(q, k, causal="bottom-right")
@@ -198,7 +214,16 @@ def stats(
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
     forward: Callable[..., None] = device.forward if device else _core.forward
     forward(
-        _engine.default_context() if context is None and not device else context, q, k, v, out, None, None, False, code,
-        _engine.make_rule(batch, **rule), request.tuple(),
+        _engine.default_context() if context is None and not device else context,
+        q,
+        k,
+        v,
+        out,
+        None,
+        None,
+        False,
+        code,
+        _engine.make_rule(batch, **rule),
+        request.tuple(),
     )
     return request.result()

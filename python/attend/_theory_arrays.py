@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Closed forms of arrays: what goes through pointers in C."""
+"""Closed forms of arrays, which C takes by pointers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
 from ._theory_library import (
-    CONVERT, Law, Output, Query, Scene, bound, c_scene, numbers, pointer, queries, result,
+    CONVERT,
+    Law,
+    Output,
+    Query,
+    Scene,
+    bound,
+    c_scene,
+    numbers,
+    pointer,
+    queries,
+    result,
 )
 
 if TYPE_CHECKING:
@@ -242,7 +252,7 @@ def _permute(name: str, X: Numbers, order: Numbers, axis: int) -> Any:
         raise ValueError(f"order has {len(places)} numbers for {x.shape[axis]}")
     out = _empty(*x.shape)
     status = _run(name, pointer(x), *x.shape, pointer(places), pointer(out))
-    _check(name, status, "order is no permutation, or X is empty")
+    _check(name, status, "order is not a permutation, or X is empty")
     return out
 
 

@@ -88,8 +88,12 @@ class CLaw(Structure):
 
 class CScene(Structure):
     _fields_ = [
-        ("n", c_double), ("tau", c_double), ("alpha", c_double), ("sigma2", c_double * 3),
-        ("softcap", c_double), ("positive", c_int),
+        ("n", c_double),
+        ("tau", c_double),
+        ("alpha", c_double),
+        ("sigma2", c_double * 3),
+        ("softcap", c_double),
+        ("positive", c_int),
     ]
 
 
@@ -99,19 +103,32 @@ class CQuery(Structure):
 
 class COutput(Structure):
     _fields_ = [
-        ("mean", c_double * 3), ("variance", c_double * 3), ("total_variance", c_double), ("mse", c_double),
+        ("mean", c_double * 3),
+        ("variance", c_double * 3),
+        ("total_variance", c_double),
+        ("mse", c_double),
     ]
 
 
 TYPES: dict[str, Any] = {
-    "d": c_double, "b": c_int, "i": c_int, "l": c_int64, "f": c_int, "L": CLaw, "S": POINTER(CScene),
-    "Q": CQuery, "O": COutput, "p": POINTER(c_double), "q": POINTER(CQuery), "k": POINTER(c_int64),
+    "d": c_double,
+    "b": c_int,
+    "i": c_int,
+    "l": c_int64,
+    "f": c_int,
+    "L": CLaw,
+    "S": POINTER(CScene),
+    "Q": CQuery,
+    "O": COutput,
+    "p": POINTER(c_double),
+    "q": POINTER(CQuery),
+    "k": POINTER(c_int64),
 }
 
 
 def _number(value: Any) -> float:
     if isinstance(value, (str, bytes)):
-        raise TypeError("a text is no number")
+        raise TypeError("a text is not a number")
     try:
         return float(value)
     except OverflowError:  # a whole number beyond the largest double
@@ -148,8 +165,14 @@ def c_scene(scene: Scene) -> Any:
 
 
 CONVERT: dict[str, Any] = {
-    "d": _number, "b": bool, "i": _whole(32), "l": _whole(64), "f": _format,
-    "L": lambda law: CLaw(law.mean, law.sd, law.floor), "S": c_scene, "Q": c_query,
+    "d": _number,
+    "b": bool,
+    "i": _whole(32),
+    "l": _whole(64),
+    "f": _format,
+    "L": lambda law: CLaw(law.mean, law.sd, law.floor),
+    "S": c_scene,
+    "Q": c_query,
 }
 
 
@@ -157,7 +180,9 @@ def result(letter: str, found: Any) -> Any:
     if letter == "L":
         return Law(found.mean, found.sd, found.floor)
     if letter == "S":
-        return Scene(found.n, found.tau, found.alpha, tuple(found.sigma2), found.softcap, bool(found.positive))
+        return Scene(
+            found.n, found.tau, found.alpha, tuple(found.sigma2), found.softcap, bool(found.positive)
+        )
     if letter == "Q":
         return Query(found.a, found.b, found.rest)
     if letter == "O":

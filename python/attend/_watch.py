@@ -26,7 +26,7 @@ LAW_GROUPS = 8
 
 @dataclass
 class Layer:
-    """One attention module of the model, and what its calls left."""
+    """One attention module of the model, and the records of its calls."""
 
     name: str
     index: int
@@ -37,7 +37,9 @@ class Layer:
 
     def rows(self, name: str, head: int) -> np.ndarray:
         """A statistic of a head, over all its rows that have keys."""
-        return np.concatenate([record.column(name)[:, head][record.counts()[:, head]] for record in self.calls])
+        return np.concatenate(
+            [record.column(name)[:, head][record.counts()[:, head]] for record in self.calls]
+        )
 
 
 # ---- who is watched ---------------------------------------------------------------------
@@ -82,7 +84,7 @@ def _close(watch: "Watch") -> None:
         _active.remove(watch)
         if not _active:
             bridge.observer = None
-            # A block of attend.torch.use() that began or ended meanwhile has the last word.
+            # A block of attend.torch.use() that began or ended meanwhile takes precedence.
             if torch.nn.functional.scaled_dot_product_attention is _spied_sdpa:
                 torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
 
@@ -100,7 +102,7 @@ def _configs(model: Any) -> list[Any]:
 
 
 def _is_attention(module: Any) -> bool:
-    """Whether a module looks like attention and holds nothing that does."""
+    """Whether a module looks like attention and none of its submodules does."""
     looks = ["attention" in type(part).__name__.lower() for part in module.modules()]
     return looks[0] and not any(looks[1:])
 
@@ -141,22 +143,28 @@ def _checked_zoom(zoom: Any) -> tuple[int, int, int, int]:
 
 def _computes_on(device: torch.device) -> bool:
     """Whether the engine runs there."""
-    return device.type == "cpu" or (device.type == "cuda" and device_context(f"cuda:{device.index}") is not None)
+    return device.type == "cpu" or (
+        device.type == "cuda" and device_context(f"cuda:{device.index}") is not None
+    )
 
 
 class Watch:
-    """Collects what every head does, layer by layer: ``with attend.watch(model) as w: model(**inputs)``.
+    """Collects statistics of every head, layer by layer: ``with attend.watch(model) as w: model(**inputs)``.
 
     Afterwards: ``heads()``, ``table()``, ``rows()``, ``plot()``, ``detect()``, ``map()``,
     ``phases()``, ``noise()`` and ``save()``.  Gradients are off inside the block.
     """
 
     def __init__(
-        self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False,
+        self,
+        model: Any,
+        tokenizer: Any = None,
+        keep: str | Iterable[int] | None = None,
+        partial: bool = False,
         rows: int | None = 1024,
     ) -> None:
         if not hasattr(model, "set_attn_implementation"):
-            raise TypeError(f"{type(model).__name__} is no model of transformers")
+            raise TypeError(f"{type(model).__name__} is not a model of transformers")
         if rows is not None and _integer("rows", rows) < 1:
             raise ValueError(f"rows = {rows} must be positive")
         self.model = model
@@ -194,12 +202,16 @@ class Watch:
         self._no_grad.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._no_grad.__exit__(kind, error, trace)
         self._restore()
         self._label_layers()
         if error is None and not self.layers and self.missed:
-            raise RuntimeError(f"nothing was watched: {', '.join(self.missed)} bypasses the attention interface of transformers")
+            raise RuntimeError(
+                f"nothing was watched: {', '.join(self.missed)} bypasses the attention interface of transformers"
+            )
         if error is None and not self.layers:
             raise RuntimeError("nothing was watched: the model was not called")
         last = max(self._keep, default=0) if isinstance(self._keep, frozenset) else 0
@@ -207,7 +219,9 @@ class Watch:
             raise ValueError(f"keep = {sorted(self._keep or ())}: the layers are 0 .. {len(self.layers) - 1}")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a watch holds its model: it is not pickled or copied; heads(), lines() and rows() return what can be")
+        raise TypeError(
+            "a watch holds its model: it is not pickled or copied; heads(), lines() and rows() return what can be"
+        )
 
     def _prepare(self) -> None:
         """Puts the model on the engine and hooks into it."""
@@ -215,7 +229,9 @@ class Watch:
         self._before = [(config, config._attn_implementation) for config in _configs(self.model)]
         self.model.set_attn_implementation(bridge.NAME)
         if self.model.config._attn_implementation != bridge.NAME:
-            raise TypeError(f"{type(self.model).__name__} does not use the attention interface of transformers")
+            raise TypeError(
+                f"{type(self.model).__name__} does not use the attention interface of transformers"
+            )
         for name, module in self.model.named_modules():
             self._names[id(module)] = name
             if hasattr(module, "set_attn_implementation"):
@@ -289,14 +305,16 @@ class Watch:
         if layer is None:
             name = self._names[id(module)] + (f"#{turn}" if turn else "")
             low = name.lower()
-            cross = getattr(module, "is_cross_attention", False) or any(word in low for word in ("cross", "encoder_attn", "encdec"))
+            cross = getattr(module, "is_cross_attention", False) or any(
+                word in low for word in ("cross", "encoder_attn", "encdec")
+            )
             layer = Layer(name, len(self.layers), "cross" if cross else "self")
             self.layers.append(layer)
             self._by_module[id(module), turn] = layer
         return layer
 
     def _stack_of(self, module: Any) -> Stack:
-        """The part of the model that has a module's tokens."""
+        """The part of the model whose tokens a module reads."""
         name = self._names[id(module)]
         while True:
             name = name.rpartition(".")[0]
@@ -305,9 +323,14 @@ class Watch:
                 return stack
 
     def _key_tokens(self, stack: Stack, keys: int) -> Tokens | None:
-        """What a cross-attention layer looks at: the tokens of another part."""
+        """The keys' tokens of a cross-attention layer: those of another part."""
         for other in self._stacks.values():
-            if other is not stack and other.tokens is not None and other.tokens.ids.shape[1] == keys and other.tokens is not stack.tokens:
+            if (
+                other is not stack
+                and other.tokens is not None
+                and other.tokens.ids.shape[1] == keys
+                and other.tokens is not stack.tokens
+            ):
                 return other.tokens
         return None
 
@@ -329,8 +352,10 @@ class Watch:
         if self.on_call is not None:
             self.on_call(layer)
 
-    def _add_tokens(self, record: Record, layer: Layer, call: bridge.Call, stack: Stack, real: np.ndarray | None) -> None:
-        """The tokens of a call, and what its heads do with those that repeat."""
+    def _add_tokens(
+        self, record: Record, layer: Layer, call: bridge.Call, stack: Stack, real: np.ndarray | None
+    ) -> None:
+        """The tokens of a call, and its heads' weights on repeated tokens."""
         assert stack.tokens is not None
         record.tokens = stack.tokens
         offset, record.first = record.first, stack.tokens.ids.shape[1] - stack.queries
@@ -342,7 +367,7 @@ class Watch:
             record.detected = detect(call, record, stack.tokens, real)
 
     def _label_layers(self) -> None:
-        """"3" for a model with one stack of layers; "encoder 3", "decoder 3 cross" for others."""
+        """ "3" for a model with one stack of layers; "encoder 3", "decoder 3 cross" for others."""
         found = []
         for layer in self.layers:
             words = layer.name.split(".")
@@ -432,16 +457,26 @@ class Watch:
                 rows = sum(int(record.counts()[:, h].sum()) for record, _ in records)
                 sums = sum(detected[:, h].sum(0) for _, detected in records)
                 previous, duplicate, induction = (sums / max(rows, 1)).tolist()
-                found.append({
-                    "layer": layer.index, "head": h, "previous_token": previous, "duplicate_token": duplicate,
-                    "induction": induction,
-                })
+                found.append(
+                    {
+                        "layer": layer.index,
+                        "head": h,
+                        "previous_token": previous,
+                        "duplicate_token": duplicate,
+                        "induction": induction,
+                    }
+                )
         if not found:
             raise ValueError("detect() needs input_ids: the model was given no tokens")
         return found
 
     def map(
-        self, layer: int, head: int, batch: int = 0, zoom: tuple[int, int, int, int] | None = None, step: int | None = None
+        self,
+        layer: int,
+        head: int,
+        batch: int = 0,
+        zoom: tuple[int, int, int, int] | None = None,
+        step: int | None = None,
     ) -> np.ndarray:
         """Weights of a head, averaged over blocks of queries by blocks of keys.
 
@@ -489,7 +524,9 @@ class Watch:
         found = []
         for layer in self.layers:
             for h in range(layer.heads):
-                keys, entropy, variance = (layer.rows(name, h).astype(np.float64) for name in ("keys", "entropy", "raw_variance"))
+                keys, entropy, variance = (
+                    layer.rows(name, h).astype(np.float64) for name in ("keys", "entropy", "raw_variance")
+                )
                 use = keys >= 2
                 if not use.any():
                     continue
@@ -498,16 +535,27 @@ class Watch:
                 spread = np.sqrt(np.maximum(variance[use], 0))
                 order = np.argsort(keys[use], kind="stable")
                 groups = [part for part in np.array_split(order, LAW_GROUPS) if part.size]
-                law = [theory.random_entropy(float(keys[use][part].mean()), float(spread[part].mean())) for part in groups]
+                law = [
+                    theory.random_entropy(float(keys[use][part].mean()), float(spread[part].mean()))
+                    for part in groups
+                ]
                 S, freezing = float(spread.mean()), float(np.sqrt(2 * np.log(keys[use])).mean())
-                found.append({
-                    "layer": layer.index, "head": h, "S": S, "freezing": freezing, "condensed": S > freezing,
-                    "entropy": float(entropy[use].mean()),
-                    "random_entropy": float(np.average(law, weights=[part.size for part in groups])),
-                })
+                found.append(
+                    {
+                        "layer": layer.index,
+                        "head": h,
+                        "S": S,
+                        "freezing": freezing,
+                        "condensed": S > freezing,
+                        "entropy": float(entropy[use].mean()),
+                        "random_entropy": float(np.average(law, weights=[part.size for part in groups])),
+                    }
+                )
         return found
 
-    def noise(self, bits: int = 8, kind: str = "int", layers: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    def noise(
+        self, bits: int = 8, kind: str = "int", layers: Iterable[int] | None = None
+    ) -> list[dict[str, Any]]:
         """Output error of each head when its keys are rounded: predicted and measured.
 
         kind: "int", integers of so many bits scaled by the largest entry of each key, or
@@ -524,7 +572,9 @@ class Watch:
         for x in sorted(set(layers)) if layers is not None else kept or range(len(self.layers)):
             record, cross = self._record(x), self.layers[x].kind == "cross"
             call = _need_kept(record, x)
-            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows, cross)):
+            for h, (predicted, measured) in enumerate(
+                key_noise(call, record.counts(), bits, kind, self._rows, cross)
+            ):
                 found.append({"layer": x, "head": h, "predicted": predicted, "measured": measured})
         return found
 
@@ -548,7 +598,9 @@ def _check_batch(record: Record, batch: int) -> None:
 
 def _need_kept(record: Record, layer: int) -> bridge.Call:
     if record.queries == 1:
-        raise ValueError(f"layer {layer} saw a single query in forward pass {record.step}: q, k and v are kept of longer calls only")
+        raise ValueError(
+            f"layer {layer} saw a single query in forward pass {record.step}: q, k and v are kept of longer calls only"
+        )
     if record.kept is None:
         raise ValueError(f'layer {layer} was not kept: attend.watch(model, keep="qkv") or keep=[{layer}]')
     return record.kept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weights on earlier copies of a token and on what followed them, summed for every head."""
+"""Weights on earlier copies of a token and on the tokens after them, summed for every head."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Group:
     keys: np.ndarray  # (tokens, most): places of each, in order; filled up with the last
     rows: np.ndarray  # (tokens, queries): rows of the record that are queries; filled up with the last
     filled: np.ndarray  # (tokens, queries), bool: no row
-    seen: torch.Tensor | None  # (tokens, 1, queries, most): earlier copies; None: the causal rule says it
+    seen: torch.Tensor | None  # (tokens, 1, queries, most): earlier copies; None: the causal rule selects them
 
 
 def _places(ids: np.ndarray, real: np.ndarray) -> list[np.ndarray]:
-    """Where each token that repeats stands, the most frequent first."""
+    """Positions of each repeated token, the most frequent first."""
     order = np.argsort(ids, kind="stable")
     order = order[real[order]]
     every = np.split(order, np.flatnonzero(np.diff(ids[order])) + 1)
@@ -38,10 +38,13 @@ def _places(ids: np.ndarray, real: np.ndarray) -> list[np.ndarray]:
 
 
 def _even(lists: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Lists of different lengths as one array, and where it is filled up."""
+    """Lists of different lengths as one padded array, and a mask of the padding."""
     lengths = np.array([len(one) for one in lists])
     most = int(lengths.max())
-    return np.stack([np.pad(one, (0, most - len(one)), mode="edge") for one in lists]), np.arange(most) >= lengths[:, None]
+    return (
+        np.stack([np.pad(one, (0, most - len(one)), mode="edge") for one in lists]),
+        np.arange(most) >= lengths[:, None],
+    )
 
 
 def _groups(every: list[np.ndarray], measured: np.ndarray, whole: bool) -> Iterator[Group]:
@@ -78,7 +81,7 @@ def _needs_probes(call: bridge.Call) -> bool:
 
 
 def detect(call: bridge.Call, record: Record, tokens: Tokens, real: np.ndarray | None) -> np.ndarray:
-    """(b, h, 3): sums over rows of the weights on the token before, copies, and what followed.
+    """(b, h, 3): sums over rows of the weights on the token before, copies, and the tokens after copies.
 
     Weights that depend on scores alone are summed by the engine over gathered tokens;
     others are probed one by one.
@@ -97,13 +100,21 @@ def detect(call: bridge.Call, record: Record, tokens: Tokens, real: np.ndarray |
             if real is not None:
                 seen[start:] = real[x]
             every, measured = _places(ids, seen), start + record.places
-            tokens.pairs[key] = _pairs(every, measured) if probed else list(_groups(every, measured, len(measured) == l))
+            tokens.pairs[key] = (
+                _pairs(every, measured) if probed else list(_groups(every, measured, len(measured) == l))
+            )
         pairs = tokens.pairs[key]
-        found[x, :, 1:] = _probe(call, record, x, *pairs) if probed else _sum_groups(call, record.lse, record.places, x, pairs)
+        found[x, :, 1:] = (
+            _probe(call, record, x, *pairs)
+            if probed
+            else _sum_groups(call, record.lse, record.places, x, pairs)
+        )
     return found
 
 
-def _sum_groups(call: bridge.Call, lse: np.ndarray, places: np.ndarray, x: int, groups: list[Group]) -> np.ndarray:
+def _sum_groups(
+    call: bridge.Call, lse: np.ndarray, places: np.ndarray, x: int, groups: list[Group]
+) -> np.ndarray:
     """(h, 2): every token of a group is a batch of the engine; its copies are causal to each other."""
     h = lse.shape[1]
     found = np.zeros((h, 2))
@@ -126,8 +137,17 @@ def _sum_groups(call: bridge.Call, lse: np.ndarray, places: np.ndarray, x: int, 
 def _gather(heads: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
     """(tokens, h, places, d) of (h, l, d), whose memory may have either order."""
     if heads.stride(0) < heads.stride(1):
-        return heads.transpose(0, 1).index_select(0, at.reshape(-1)).reshape(*at.shape, *heads.shape[::2]).transpose(1, 2)
-    return heads.index_select(1, at.reshape(-1)).reshape(heads.shape[0], *at.shape, heads.shape[2]).transpose(0, 1)
+        return (
+            heads.transpose(0, 1)
+            .index_select(0, at.reshape(-1))
+            .reshape(*at.shape, *heads.shape[::2])
+            .transpose(1, 2)
+        )
+    return (
+        heads.index_select(1, at.reshape(-1))
+        .reshape(heads.shape[0], *at.shape, heads.shape[2])
+        .transpose(0, 1)
+    )
 
 
 def _probe(call: bridge.Call, record: Record, x: int, rows: np.ndarray, copies: np.ndarray) -> np.ndarray:
@@ -152,7 +172,7 @@ def _probe(call: bridge.Call, record: Record, x: int, rows: np.ndarray, copies: 
 
 
 def _same_chunk(call: bridge.Call, x: int, query: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Which pairs a chunk holds: the rule of a call does not say."""
+    """Pairs within the same chunk, which the rule of a call does not describe."""
     m = call.mask
     if not m.chunk:
         return np.ones(len(query), bool)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one attention call of a model leaves: statistics of its rows, and a pooled map."""
+"""Measurements of one attention call of a model: statistics of its rows, and a pooled map."""
 
 from __future__ import annotations
 
@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
 #: Row statistics that are kept, as float32; the LSE is kept apart, as float64.
 COLUMNS = (
-    "keys", "max", "top_weight", "entropy", "n_eff", "raw_variance", "margin", "sink1", "self", "previous",
-    "distance", "log_distance",
+    "keys",
+    "max",
+    "top_weight",
+    "entropy",
+    "n_eff",
+    "raw_variance",
+    "margin",
+    "sink1",
+    "self",
+    "previous",
+    "distance",
+    "log_distance",
 )
 CODES = tuple(NAMES.index(name) for name in COLUMNS)
 #: These have no meaning where queries and keys are not one sequence.
@@ -119,7 +129,9 @@ def _pieces(queries: slice, wanted: list[slice]) -> Iterator[tuple[slice, bool]]
 def _is_plain(call: bridge.Call) -> bool:
     """One batch whose rule is the causal one alone, but for a window."""
     m = call.mask
-    return bool(m.causal and call.query.shape[0] == 1 and m.padding is m.dense is call.bias is None and not m.chunk)
+    return bool(
+        m.causal and call.query.shape[0] == 1 and m.padding is m.dense is call.bias is None and not m.chunk
+    )
 
 
 def _rounds(pieces: Iterable[tuple[slice, bool]], together: bool) -> list[tuple[list[slice], bool]]:
@@ -129,7 +141,11 @@ def _rounds(pieces: Iterable[tuple[slice, bool]], together: bool) -> list[tuple[
         size = piece.stop - piece.start
         for others, kind in rounds if together else ():
             step = piece.start - others[-1].start
-            if kind == measured and others[0].stop - others[0].start == size and (len(others) == 1 or others[1].start - others[0].start == step):
+            if (
+                kind == measured
+                and others[0].stop - others[0].start == size
+                and (len(others) == 1 or others[1].start - others[0].start == step)
+            ):
                 others.append(piece)
                 break
         else:
@@ -149,7 +165,12 @@ class Measured:
 
 
 def run(
-    call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None, cross: bool = False
+    call: bridge.Call,
+    codes: tuple[int, ...],
+    top: int = 0,
+    block: int = 0,
+    rows: int | None = None,
+    cross: bool = False,
 ) -> Measured:
     """The call, with statistics of all its queries or of about `rows`; block: keys of a block whose weight is summed."""
     b, h, l = call.query.shape[:3]
@@ -159,7 +180,10 @@ def run(
     shape = (b, h, len(places))
     blocks = -(-nk // block) if block else 0
     found = Measured(
-        places, np.zeros(shape + (len(codes),)), np.zeros(shape + (top,)), np.full(shape + (top,), -1, np.int64),
+        places,
+        np.zeros(shape + (len(codes),)),
+        np.zeros(shape + (top,)),
+        np.full(shape + (top,), -1, np.int64),
         np.zeros(shape + (blocks,), np.float32),
     )
     classes = np.ascontiguousarray(np.broadcast_to(np.arange(nk, dtype=np.int32) // max(block, 1), (b, nk)))
@@ -187,7 +211,13 @@ def _part(call: bridge.Call, bs: slice, pieces: list[slice], ks: slice) -> bridg
 
 
 def _run_part(
-    part: bridge.Call, codes: tuple[int, ...], classes: np.ndarray, first_key: int, found: Measured, bs: slice, start: int
+    part: bridge.Call,
+    codes: tuple[int, ...],
+    classes: np.ndarray,
+    first_key: int,
+    found: Measured,
+    bs: slice,
+    start: int,
 ) -> None:
     """One call of the engine with statistics, which go to rows of batches `bs`, from `start` on."""
     shape = part.query.shape[:3]
@@ -195,12 +225,23 @@ def _run_part(
     top, blocks = found.top_keys.shape[-1], found.masses.shape[-1]
     rows, weights = np.empty(shape + (len(codes),)), np.empty(shape + (top,))
     keys, masses = np.empty(shape + (top,), np.int64), np.empty(shape + (blocks,), np.float32)
-    part.run((
-        codes, rows, *((weights, keys) if top else (None, None)), None,
-        *((masses, np.ascontiguousarray(classes)) if blocks else (None, None)), None,
-    ))
+    part.run(
+        (
+            codes,
+            rows,
+            *((weights, keys) if top else (None, None)),
+            None,
+            *((masses, np.ascontiguousarray(classes)) if blocks else (None, None)),
+            None,
+        )
+    )
     keys = np.where(keys >= 0, keys + first_key, -1)
-    for all_rows, some in ((found.rows, rows), (found.top_weights, weights), (found.masses, masses), (found.top_keys, keys)):
+    for all_rows, some in (
+        (found.rows, rows),
+        (found.top_weights, weights),
+        (found.masses, masses),
+        (found.top_keys, keys),
+    ):
         if part.offsets is not None:  # ranges of one batch
             some = some.transpose(1, 0, 2, 3).reshape(1, shape[1], -1, some.shape[3])
         all_rows[bs, :, start : start + some.shape[2]] = some
@@ -219,10 +260,23 @@ def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, 
     hidden = kept[..., 0] == 0
     if real is not None and not real.all():
         hidden |= ~real[:, None, found.places]
-    kept[hidden], lse[hidden], found.top_keys[hidden], found.top_weights[hidden], found.masses[hidden] = 0, -np.inf, -1, 0, 0
+    kept[hidden], lse[hidden], found.top_keys[hidden], found.top_weights[hidden], found.masses[hidden] = (
+        0,
+        -np.inf,
+        -1,
+        0,
+        0,
+    )
     record = Record(
-        step, call.mask.offset, l, found.places, kept, lse, found.top_keys.astype(np.int32),
-        found.top_weights.astype(np.float32), block=block,
+        step,
+        call.mask.offset,
+        l,
+        found.places,
+        kept,
+        lse,
+        found.top_keys.astype(np.int32),
+        found.top_weights.astype(np.float32),
+        block=block,
     )
     if block:
         record.pooled = _pool(found.masses, ~hidden, found.places // block, -(-l // block))
@@ -239,19 +293,56 @@ def _pool(masses: np.ndarray, counts: np.ndarray, blocks: np.ndarray, rows: int)
 
 
 def inspect(
-    call: bridge.Call, lse: np.ndarray, *, column_mass: np.ndarray | None = None, zoom: np.ndarray | None = None,
-    query: int = 0, key: int = 0, probes: np.ndarray | None = None, weights: np.ndarray | None = None,
+    call: bridge.Call,
+    lse: np.ndarray,
+    *,
+    column_mass: np.ndarray | None = None,
+    zoom: np.ndarray | None = None,
+    query: int = 0,
+    key: int = 0,
+    probes: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> None:
     """The inspection pass over a call; lse is (b, h, l)."""
     if call.query.is_cuda:
         _device.inspect(
-            None, call.query, call.key, lse[..., None], 0, call.rule(), column_mass, None, None, 0, None, 0, zoom, query, key,
-            probes, weights,
+            None,
+            call.query,
+            call.key,
+            lse[..., None],
+            0,
+            call.rule(),
+            column_mass,
+            None,
+            None,
+            0,
+            None,
+            0,
+            zoom,
+            query,
+            key,
+            probes,
+            weights,
         )
         return
     _core.inspect(
-        default_context(), describe(call.query), describe(call.key), lse[..., None], 0, call.rule(),
-        column_mass, None, None, 0, None, 0, zoom, query, key, probes, weights,
+        default_context(),
+        describe(call.query),
+        describe(call.key),
+        lse[..., None],
+        0,
+        call.rule(),
+        column_mass,
+        None,
+        None,
+        0,
+        None,
+        0,
+        zoom,
+        query,
+        key,
+        probes,
+        weights,
     )
 
 
@@ -261,7 +352,9 @@ def some_rows(call: bridge.Call, rows: slice) -> bridge.Call:
     if not call.mask.chunk:
         return part
     mask = replace(part.mask, chunk=call.mask.chunk, starts=call.mask.starts)
-    return replace(part, mask=bridge.Mask(mask.q_length, mask.kv_length, dense=mask.to_dense(call.query.device)))
+    return replace(
+        part, mask=bridge.Mask(mask.q_length, mask.kv_length, dense=mask.to_dense(call.query.device))
+    )
 
 
 def zoom(call: bridge.Call, query: int, key: int, rows: int, columns: int) -> np.ndarray:
@@ -280,6 +373,11 @@ def zoom(call: bridge.Call, query: int, key: int, rows: int, columns: int) -> np
 def own_copy(call: bridge.Call) -> bridge.Call:
     """The call with tensors of its own."""
     return replace(
-        call, query=call.query.clone(), key=call.key.clone(), value=call.value.clone(),
-        out=torch.empty_like(call.out), bias=None if call.bias is None else call.bias.clone(), weights=None,
+        call,
+        query=call.query.clone(),
+        key=call.key.clone(),
+        value=call.value.clone(),
+        out=torch.empty_like(call.out),
+        bias=None if call.bias is None else call.bias.clone(),
+        weights=None,
     )

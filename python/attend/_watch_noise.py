@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What rounding its keys does to a head: predicted by the key-noise statistic, and measured."""
+"""Output error of a head with rounded keys: predicted by the key-noise statistic, and measured."""
 
 from __future__ import annotations
 
@@ -48,8 +48,11 @@ def key_noise(
     if seen is not None:
         error = error * seen[:, None, :, None]
     places = error.shape[3] * (error.shape[2] if seen is None else seen.sum(1)[:, None].clamp(min=1))
-    variance = (error.sum((2, 3)) / places).cpu().numpy()  # (b, hkv): of an entry of the keys
-    exact, noisy = (replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call), device=call.out.device)) for _ in range(2))
+    variance = (error.sum((2, 3)) / places).cpu().numpy()  # (b, hkv): error of an entry of the keys
+    exact, noisy = (
+        replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call), device=call.out.device))
+        for _ in range(2)
+    )
     measured = run(exact, (NAMES.index("key_noise"),), rows=rows, cross=cross)
     replace(noisy, key=rounded).run_all()
     out, other = (one.out[:, :, measured.places].double() for one in (exact, noisy))
@@ -61,7 +64,9 @@ def key_noise(
     for h in range(call.query.shape[1]):
         use = counts[:, h]
         scale = float(size[:, h][use].sum()) or 1.0
-        yield float((predicted[:, h][use].sum() / scale) ** 0.5), float((moved[:, h][use].sum() / scale) ** 0.5)
+        yield float((predicted[:, h][use].sum() / scale) ** 0.5), float(
+            (moved[:, h][use].sum() / scale) ** 0.5
+        )
 
 
 def _wide(call: bridge.Call) -> torch.dtype:

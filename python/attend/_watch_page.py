@@ -29,12 +29,12 @@ NO_KEY = 0xFFFFFFFF
 
 
 def _number(x: float) -> float | None:
-    """Four digits, which the page does not exceed; None for what is no number."""
+    """Four digits, which the page does not exceed; None for NaN."""
     return float(f"{x:.4g}") if math.isfinite(x) else None
 
 
 def _shares(x: np.ndarray) -> str:
-    """Numbers in 0 .. 1 as bytes; 0 for what is no number."""
+    """Numbers in 0 .. 1 as bytes; 0 for NaN."""
     return _packed(np.rint(np.clip(np.nan_to_num(x), 0, 1) * 255).astype(np.uint8))
 
 
@@ -54,7 +54,7 @@ class Texts:
         self._known: dict[int, int] = {}
 
     def index(self, tokens: Tokens | None) -> int:
-        """Of a sequence in `words`; -1 for none."""
+        """The index of a sequence in `words`; -1 for none."""
         if tokens is None:
             return -1
         if id(tokens) not in self._known:
@@ -73,7 +73,7 @@ class Texts:
 
 
 def _sequence(layer: Layer) -> list[Record]:
-    """The calls of the longest sequence that a layer read: a prompt and what followed."""
+    """The calls of the longest sequence that a layer read: a prompt and the generated tokens."""
     longest = max(layer.calls, key=lambda record: record.queries)
     if longest.tokens is None:
         return [longest]
@@ -83,14 +83,20 @@ def _sequence(layer: Layer) -> list[Record]:
 def _rows(layer: Layer, texts: Texts, most: int) -> dict[str, Any]:
     """Top keys and weights of the last rows of a layer's first batch."""
     records = _sequence(layer)
-    keys = [np.where(r.top_keys[0] >= 0, r.top_keys[0].astype(np.int64) + r.key_first, NO_KEY) for r in records]
+    keys = [
+        np.where(r.top_keys[0] >= 0, r.top_keys[0].astype(np.int64) + r.key_first, NO_KEY) for r in records
+    ]
     key = np.concatenate(keys, 1)[:, -most:]  # (h, rows, TOP)
     weight = np.concatenate([r.top_weights[0] for r in records], 1)[:, -most:]
     last = records[-1].first + int(records[-1].places[-1])
     return {
-        "text": texts.index(records[0].tokens), "keyText": texts.index(records[0].key_tokens),
-        "first": last + 1 - key.shape[1], "rows": key.shape[1], "total": sum(r.queries for r in records),
-        "keys": _packed(key.astype("<u4" if _wide(key) else "<u2")), "wide": _wide(key),
+        "text": texts.index(records[0].tokens),
+        "keyText": texts.index(records[0].key_tokens),
+        "first": last + 1 - key.shape[1],
+        "rows": key.shape[1],
+        "total": sum(r.queries for r in records),
+        "keys": _packed(key.astype("<u4" if _wide(key) else "<u2")),
+        "wide": _wide(key),
         "weights": _shares(weight),
     }
 
@@ -112,7 +118,11 @@ def _map(layer: Layer, side: int) -> dict[str, Any] | None:
         maps = maps[:, :, ::2] + maps[:, :, 1::2]
         block *= 2
     return {
-        "rows": maps.shape[1], "columns": maps.shape[2], "block": block, "first": record.first, "keyFirst": record.key_first,
+        "rows": maps.shape[1],
+        "columns": maps.shape[2],
+        "block": block,
+        "first": record.first,
+        "keyFirst": record.key_first,
         "bytes": _shares(np.sqrt(np.maximum(maps, 0))),
     }
 
@@ -121,14 +131,16 @@ def _map(layer: Layer, side: int) -> dict[str, Any] | None:
 
 
 def _scores(watch: Watch) -> dict[tuple[int, int], dict[str, Any]]:
-    """What detect() found, where tokens were seen."""
-    if watch.tokenizer is None or not any(r.detected is not None for layer in watch.layers for r in layer.calls):
+    """Results of detect(), where tokens are known."""
+    if watch.tokenizer is None or not any(
+        r.detected is not None for layer in watch.layers for r in layer.calls
+    ):
         return {}
     return {(line["layer"], line["head"]): line for line in watch.detect()}
 
 
 def _noise(watch: Watch) -> dict[tuple[int, int], dict[str, Any]]:
-    """What noise() says of the layers that were kept."""
+    """Results of noise() for the layers whose tensors were kept."""
     kept = any(record.kept is not None for layer in watch.layers for record in layer.calls)
     return {(line["layer"], line["head"]): line for line in (watch.noise() if kept else ())}
 
@@ -143,15 +155,21 @@ def _heads(watch: Watch) -> list[dict[str, Any]]:
         values = {name: float(grid[at]) for name, grid in grids.items()}
         values["n_eff"], values["keys"] = head["n_eff"], head["keys"]
         for line, names in (
-            (scores, ("duplicate_token", "induction")), (phases, ("S", "freezing", "entropy", "random_entropy")),
+            (scores, ("duplicate_token", "induction")),
+            (phases, ("S", "freezing", "entropy", "random_entropy")),
             (noise, ("predicted", "measured")),
         ):
             if at in line:
                 values.update((name, line[at][name]) for name in names)
-        found.append({
-            "layer": at[0], "head": at[1], "character": head["character"], "reason": head["reason"],
-            "values": {name: _number(x) for name, x in values.items()},
-        })
+        found.append(
+            {
+                "layer": at[0],
+                "head": at[1],
+                "character": head["character"],
+                "reason": head["reason"],
+                "values": {name: _number(x) for name, x in values.items()},
+            }
+        )
     return found
 
 
@@ -164,7 +182,10 @@ def _law(watch: Watch, heads: list[dict[str, Any]]) -> dict[str, Any]:
     freezing = math.sqrt(2 * math.log(n))
     return {
         "keys": n,
-        "points": [[_number(x), _number(theory.random_entropy(float(n), float(x) * freezing) / math.log(n))] for x in LAW],
+        "points": [
+            [_number(x), _number(theory.random_entropy(float(n), float(x) * freezing) / math.log(n))]
+            for x in LAW
+        ],
     }
 
 
@@ -178,21 +199,32 @@ def _grids(heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def data(watch: Watch) -> dict[str, Any]:
-    """All that the page shows."""
+    """The data of the page."""
     heads = _heads(watch)
     texts = Texts(watch.tokenizer)
     rows = max(1, min(LAST, ROW_BYTES // (len(heads) * TOP * 3)))
     side = max(8, min(64, math.isqrt(MAP_BYTES // len(heads))))
     layers = [
         {
-            "label": layer.label, "name": layer.name, "kind": layer.kind, "heads": layer.heads,
-            "map": _map(layer, side), **_rows(layer, texts, rows),
+            "label": layer.label,
+            "name": layer.name,
+            "kind": layer.kind,
+            "heads": layer.heads,
+            "map": _map(layer, side),
+            **_rows(layer, texts, rows),
         }
         for layer in watch.layers
     ]
     return {
-        "model": type(watch.model).__name__, "version": version(), "top": TOP, "layers": layers, "heads": heads,
-        "grids": _grids(heads), "law": _law(watch, heads), "texts": texts.words, "missed": watch.missed,
+        "model": type(watch.model).__name__,
+        "version": version(),
+        "top": TOP,
+        "layers": layers,
+        "heads": heads,
+        "grids": _grids(heads),
+        "law": _law(watch, heads),
+        "texts": texts.words,
+        "missed": watch.missed,
         "batches": watch.layers[0].calls[0].rows.shape[0],
     }
 
@@ -255,13 +287,15 @@ The curve is the entropy of random scores; below it, a head is sharper than chan
 
 
 def page(found: dict[str, Any], title: str) -> str:
-    """The page of what data() returned."""
+    """The page for a result of data()."""
     here = resources.files(__package__)
     return PAGE.format(
         title=html.escape(title),
         style=here.joinpath("_watch_page.css").read_text("utf-8"),
         script=here.joinpath("_watch_page.js").read_text("utf-8"),
-        data=json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        data=json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace(
+            "<", "\\u003c"
+        ),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ._watch import Watch
 
-#: What each grid shows: a column of the heads' table, its title, and the top of its scale.
+#: Contents of the grids: a column of the heads' table, its title, and the top of its scale.
 GRIDS: tuple[tuple[str, str, float | None], ...] = (
     ("entropy_share", "entropy / ln keys", 1.0),
     ("keys_share", "effective keys / keys", None),
@@ -46,9 +46,13 @@ def plot(watch: Watch, path: str | None = None) -> Any:
 
     values = grid_values(watch)
     layers, heads = values["sink1"].shape
-    figure, axes = plt.subplots(2, 3, figsize=(max(9, 1.2 + 0.75 * heads), max(5, 2 + 0.36 * layers)), layout="constrained")
+    figure, axes = plt.subplots(
+        2, 3, figsize=(max(9, 1.2 + 0.75 * heads), max(5, 2 + 0.36 * layers)), layout="constrained"
+    )
     for axis, (name, title, top) in zip(axes.flat, GRIDS):
-        image = axis.imshow(values[name], aspect="auto", cmap="viridis", vmin=0, vmax=top, interpolation="nearest")
+        image = axis.imshow(
+            values[name], aspect="auto", cmap="viridis", vmin=0, vmax=top, interpolation="nearest"
+        )
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("head")
         axis.set_ylabel("layer")

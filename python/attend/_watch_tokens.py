@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which tokens a model reads while it is watched, and where they repeat."""
+"""Tokens that a model reads while it is watched, and their repetitions."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Tokens:
 
 @dataclass
 class Stack:
-    """A model, or a part of it, that takes tokens: what it is reading now."""
+    """A model, or a part of it, that takes tokens, with its current sequence."""
 
     name: str
     tokens: Tokens | None = None
     queries: int = 0
     real: np.ndarray | None = None  # (b, queries): False for padding
-    embedded: bool = False  # it was given embeddings: tokens are those of the model around it
+    embedded: bool = False  # its inputs are embeddings: tokens are those of the model around it
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Notes the tokens and the padding of a call."""
+        """Records the tokens and the padding of a call."""
         ids = kwargs.get("input_ids", kwargs.get("decoder_input_ids", args[0] if args else None))
         self.embedded = kwargs.get("inputs_embeds") is not None
         if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point():
@@ -41,7 +41,12 @@ class Stack:
         self.real = _real(kwargs.get("attention_mask"), self.queries)
         past = kwargs.get("past_key_values")
         before = int(past.get_seq_length()) if past is not None else 0
-        if before and self.tokens is not None and self.tokens.ids.shape[0] == new.shape[0] and self.tokens.ids.shape[1] >= before:
+        if (
+            before
+            and self.tokens is not None
+            and self.tokens.ids.shape[0] == new.shape[0]
+            and self.tokens.ids.shape[1] >= before
+        ):
             self.tokens.ids = np.concatenate((self.tokens.ids[:, :before], new), 1)
             self.tokens.pairs.clear()
         elif before:
@@ -68,7 +73,7 @@ class Stack:
             followers.append(self)
 
     def move(self, places: np.ndarray) -> None:
-        """Row x becomes what row places[x] was."""
+        """Row x becomes the former row places[x]."""
         if self.tokens is not None:
             self.tokens.ids = self.tokens.ids[places]
 

@@ -30,8 +30,8 @@ DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 
 
 Described = tuple[str, int, int, Any, Any]
 
-_broadcast: Any = torch.broadcast_shapes  # torch has no types for it
-_functional: Any = torch.nn.functional  # nor the right ones for its function
+_broadcast: Any = torch.broadcast_shapes  # torch has no type hints for this function
+_functional: Any = torch.nn.functional  # and wrong ones for its attention
 
 
 def describe(tensor: torch.Tensor, device: torch.device | None = None) -> Described:
@@ -56,8 +56,11 @@ def say_once(reason: str) -> None:
 def _is_plain(tensor: Any) -> bool:
     """Whether it is memory of the host or of a GPU, as it stands."""
     return (
-        type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type in ("cpu", "cuda")
-        and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_neg()
+        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.device.type in ("cpu", "cuda")
+        and tensor.layout is torch.strided
+        and not tensor.is_nested
+        and not tensor.is_neg()
     )
 
 
@@ -87,7 +90,7 @@ def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
 
 
 def _context(device: torch.device) -> Any:
-    """What computes on `device`, on torch's current stream there; None for a GPU without kernels."""
+    """The engine's module for `device`, on torch's current stream; None for a GPU without kernels."""
     if device.type == "cpu":
         return default_context()
     context = device_context(f"cuda:{device.index}")
@@ -98,26 +101,46 @@ def _context(device: torch.device) -> Any:
 
 def _are_typed(dropout_p: Any, is_causal: Any, scale: Any, gqa: Any) -> bool:
     """Whether torch takes arguments of these types; a number in a tensor is left to it."""
-    return type(is_causal) is bool and type(gqa) is bool and isinstance(dropout_p, Real) and (scale is None or isinstance(scale, Real))
+    return (
+        type(is_causal) is bool
+        and type(gqa) is bool
+        and isinstance(dropout_p, Real)
+        and (scale is None or isinstance(scale, Real))
+    )
 
 
 def _cast(tensor: Any, device: str) -> Any:
     """As autocast casts the arguments of torch's function."""
-    if isinstance(tensor, torch.Tensor) and tensor.device.type == device and tensor.is_floating_point() and tensor.dtype != torch.float64:
+    if (
+        isinstance(tensor, torch.Tensor)
+        and tensor.device.type == device
+        and tensor.is_floating_point()
+        and tensor.dtype != torch.float64
+    ):
         return tensor.to(torch.get_autocast_dtype(device))
     return tensor
 
 
 def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) -> tuple[int, ...] | None:
-    """Leading axes of the result, heads included; None for what torch is to refuse."""
-    if min(q.dim(), k.dim(), v.dim()) < 2 or q.dtype != k.dtype or q.dtype != v.dtype or q.dtype not in DTYPES:
+    """Leading axes of the result, heads included; None for shapes that torch refuses."""
+    if (
+        min(q.dim(), k.dim(), v.dim()) < 2
+        or q.dtype != k.dtype
+        or q.dtype != v.dtype
+        or q.dtype not in DTYPES
+    ):
         return None
     if q.dtype == torch.bool or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         return None
     try:
         if not gqa:
             return tuple(_broadcast(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
-        if min(q.dim(), k.dim(), v.dim()) < 3 or k.shape[-3] != v.shape[-3] or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+        if (
+            min(q.dim(), k.dim(), v.dim()) < 3
+            or k.shape[-3] != v.shape[-3]
+            or k.shape[-3] == 0
+            or q.shape[-3] % k.shape[-3]
+        ):
             return None
         return tuple(_broadcast(q.shape[:-3], k.shape[:-3], v.shape[:-3])) + (q.shape[-3],)
     except RuntimeError:
@@ -125,16 +148,26 @@ def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) 
 
 
 def _is_empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
-    """Whether torch is to say the shape of the result, which is not always the broadcast one."""
+    """Whether torch determines the shape of the result, which is not always the broadcast one."""
     return q.numel() == 0 or k.numel() == 0 or v.numel() == 0
 
 
-def _output(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, gqa: bool, lead: tuple[int, ...]) -> torch.Tensor:
+def _output(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None,
+    gqa: bool,
+    lead: tuple[int, ...],
+) -> torch.Tensor:
     """Memory of the result, in torch's order: its flash kernel keeps the query's, all else is contiguous."""
     shape = lead + (q.shape[-2], v.shape[-1])
     flash = (
-        q.dim() == k.dim() == v.dim() == 4 and q.shape == shape and q.shape[0] == k.shape[0] == v.shape[0]
-        and (gqa or q.shape[1] == k.shape[1] == v.shape[1]) and (mask is None or mask.dim() in (2, 4))
+        q.dim() == k.dim() == v.dim() == 4
+        and q.shape == shape
+        and q.shape[0] == k.shape[0] == v.shape[0]
+        and (gqa or q.shape[1] == k.shape[1] == v.shape[1])
+        and (mask is None or mask.dim() in (2, 4))
         and q.stride(3) == k.stride(3) == v.stride(3) == 1
     )
     return torch.empty_like(q) if flash else q.new_empty(shape)
@@ -185,13 +218,26 @@ def scaled_dot_product_attention(
         tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
         typed = _are_typed(dropout_p, is_causal, scale, enable_gqa)
         if not typed or dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
-            return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
-        compiled: torch.Tensor = torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+            return torch_sdpa(
+                query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+            )
+        compiled: torch.Tensor = torch.ops.attend.sdpa(
+            query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+        )
         return compiled
     return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
-def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, dropout_p: float, is_causal: bool, scale: float | None, gqa: bool) -> torch.Tensor:
+def _sdpa(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+    gqa: bool,
+) -> torch.Tensor:
     def torchs() -> torch.Tensor:
         return torch_sdpa(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=gqa)
 
@@ -216,8 +262,17 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
         described = None if mask is None else describe(mask, q.device)
         boolean = mask is not None and mask.dtype == torch.bool
         rule = (
-            scale, 0.0, 1 if is_causal else 0, None, -1, -1, None,
-            described if boolean else None, None if boolean else described, None, None,
+            scale,
+            0.0,
+            1 if is_causal else 0,
+            None,
+            -1,
+            -1,
+            None,
+            described if boolean else None,
+            None if boolean else described,
+            None,
+            None,
         )
     q5, k5, v5, out5 = (describe(t, q.device) for t in (q4, k4, v4, out4))
     _core.forward(_context(q.device), q5, k5, v5, out5, None, None, False, 0, rule, None)
@@ -226,19 +281,38 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
 
 @torch.library.custom_op("attend::sdpa", mutates_args=())
 def _sdpa_op(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None, dropout_p: float,
-    is_causal: bool, scale: float | None, enable_gqa: bool,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
 ) -> torch.Tensor:
     return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 @_sdpa_op.register_fake
-def _(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any, enable_gqa: bool) -> Any:
+def _(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: float,
+    is_causal: bool,
+    scale: Any,
+    enable_gqa: bool,
+) -> Any:
     if _is_empty(query, key, value):
-        return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        return torch_sdpa(
+            query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )
     lead = _common_shape(query, key, value, enable_gqa)
     if lead is None:
-        raise RuntimeError(f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit")
+        raise RuntimeError(
+            f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit"
+        )
     return _output(query, key, value, attn_mask, enable_gqa, lead)
 
 

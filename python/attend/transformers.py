@@ -87,7 +87,7 @@ def _factory(function: Callable[..., Any]) -> str:
 
 
 def _narrow(mask: Mask, function: Callable[..., Any], kv_offset: int) -> Mask | None:
-    """`mask` and what `function` hides besides; None for a function that is not known."""
+    """`mask` restricted further by `function`; None if the function is unknown."""
     name = _factory(function)
     have = _closure(function) if name else {}
     if name == "causal_mask_function":
@@ -124,7 +124,7 @@ def attend_mask(
     attention_mask: torch.Tensor | Mask | None = None,
     **kwargs: Any,
 ) -> Mask:
-    """The mask of a model as a rule: what transformers calls a mask interface."""
+    """The mask of a model as a rule: a mask interface of transformers."""
     if isinstance(attention_mask, Mask):
         return attention_mask
     q_offset, kv_offset = int(q_offset), int(kv_offset)
@@ -138,7 +138,13 @@ def attend_mask(
         return replace(mask, padding=padding)
     _warn_dense(mask_function)
     dense = masking_utils.sdpa_mask(
-        batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask,
+        batch_size,
+        q_length,
+        kv_length,
+        q_offset,
+        kv_offset,
+        mask_function,
+        attention_mask,
         **{**kwargs, "allow_is_causal_skip": False, "allow_is_bidirectional_skip": False},
     )
     return Mask(q_length, kv_length, q_offset - kv_offset, dense=dense)
@@ -151,7 +157,10 @@ def _warn_dense(function: Callable[..., Any]) -> None:
     name = getattr(function, "__qualname__", repr(function))
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(f"attend: the mask function {name} is not known and is evaluated for every query and key", stacklevel=3)
+        warnings.warn(
+            f"attend: the mask function {name} is not known and is evaluated for every query and key",
+            stacklevel=3,
+        )
 
 
 # ---- attention -------------------------------------------------------------------------
@@ -190,18 +199,47 @@ class Call:
         offset = offset if self.offsets is None else self.offsets
         self.seen = seen  # lives as long as the call
         return (
-            self.scale, self.softcap, OFFSET if m.causal else 0, offset, m.left, m.right, None,
+            self.scale,
+            self.softcap,
+            OFFSET if m.causal else 0,
+            offset,
+            m.left,
+            m.right,
+            None,
             seen if seen is None or seen.is_cuda else describe(seen),
-            self.bias if self.bias is None or self.bias.is_cuda else describe(self.bias), None, self.sinks,
+            self.bias if self.bias is None or self.bias.is_cuda else describe(self.bias),
+            None,
+            self.sinks,
         )
 
     def run(self, stats: tuple[Any, ...] | None = None) -> None:
         if self.query.is_cuda:
-            _device.forward(None, self.query, self.key, self.value, self.out, None, self.weights, True, 0, self.rule(), stats)
+            _device.forward(
+                None,
+                self.query,
+                self.key,
+                self.value,
+                self.out,
+                None,
+                self.weights,
+                True,
+                0,
+                self.rule(),
+                stats,
+            )
             return
         _core.forward(
-            default_context(), describe(self.query), describe(self.key), describe(self.value), describe(self.out),
-            None, None if self.weights is None else describe(self.weights), True, 0, self.rule(), stats,
+            default_context(),
+            describe(self.query),
+            describe(self.key),
+            describe(self.value),
+            describe(self.out),
+            None,
+            None if self.weights is None else describe(self.weights),
+            True,
+            0,
+            self.rule(),
+            stats,
         )
 
     def places(self) -> Iterator[tuple[slice, slice, slice]]:
@@ -223,19 +261,28 @@ class Call:
             self.cut(*place).run()
 
     def cut(self, b: slice, q: slice, k: slice) -> "Call":
-        """The part of some batches, queries and keys; chunks are dealt with."""
+        """The part of some batches, queries and keys, without the rule of chunks."""
         m = self.mask
         shape = self.query.shape[0], -1, self.query.shape[2], self.key.shape[2]
         mask = replace(
-            m, chunk=0, starts=(), q_length=q.stop - q.start, kv_length=k.stop - k.start,
+            m,
+            chunk=0,
+            starts=(),
+            q_length=q.stop - q.start,
+            kv_length=k.stop - k.start,
             offset=m.offset + q.start - k.start,
             padding=None if m.padding is None else m.padding[b, k],
             dense=None if m.dense is None else m.dense.expand(shape)[b, :, q, k],
         )
         bias = None if self.bias is None else self.bias.expand(shape)[b, :, q, k]
         return replace(
-            self, query=self.query[b, :, q], key=self.key[b, :, k], value=self.value[b, :, k],
-            out=self.out[b, :, q], mask=mask, bias=bias,
+            self,
+            query=self.query[b, :, q],
+            key=self.key[b, :, k],
+            value=self.value[b, :, k],
+            out=self.out[b, :, q],
+            mask=mask,
+            bias=bias,
             weights=None if self.weights is None else self.weights[b, :, q, k],
         )
 
@@ -244,12 +291,18 @@ class Call:
 
         def ranges(x: torch.Tensor) -> torch.Tensor:
             h, l, d = x.stride()[1:]
-            return x.as_strided((count, x.shape[1], size, x.shape[3]), (step * l, h, l, d), x.storage_offset() + first * l)
+            return x.as_strided(
+                (count, x.shape[1], size, x.shape[3]), (step * l, h, l, d), x.storage_offset() + first * l
+            )
 
         keys = self.key.shape[2]
         return replace(
-            self, query=ranges(self.query), out=ranges(self.out), key=self.key.expand(count, -1, -1, -1),
-            value=self.value.expand(count, -1, -1, -1), mask=replace(self.mask, q_length=size, kv_length=keys),
+            self,
+            query=ranges(self.query),
+            out=ranges(self.out),
+            key=self.key.expand(count, -1, -1, -1),
+            value=self.value.expand(count, -1, -1, -1),
+            mask=replace(self.mask, q_length=size, kv_length=keys),
             offsets=self.mask.offset + first + step * np.arange(count, dtype=np.int64),
         )
 
@@ -260,8 +313,10 @@ def _cut(chunk: int, size: int, start: int, length: int) -> tuple[int, int]:
     return min(max(lo, 0), length), min(max(hi, 0), length)
 
 
-def _mask_of(attention_mask: Any, query: torch.Tensor, key: torch.Tensor, causal: bool, window: int | None) -> tuple[Mask, torch.Tensor | None]:
-    """The mask of a call and the bias that a mask of numbers is."""
+def _mask_of(
+    attention_mask: Any, query: torch.Tensor, key: torch.Tensor, causal: bool, window: int | None
+) -> tuple[Mask, torch.Tensor | None]:
+    """The mask of a call, or its bias if the mask has numbers."""
     plain = Mask(query.shape[2], key.shape[2])
     if isinstance(attention_mask, Mask):
         return attention_mask, None
@@ -295,12 +350,16 @@ def attend_attention(
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Attention for transformers' models: (b, l, h, d) and, if asked for, the weights."""
     if dropout and module.training:
-        raise ValueError(f"attend: attention dropout ({dropout}) is not computed; call model.eval() or set it to 0")
+        raise ValueError(
+            f"attend: attention dropout ({dropout}) is not computed; call model.eval() or set it to 0"
+        )
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     mask, bias = _mask_of(attention_mask, query, key, bool(causal), sliding_window)
     if position_bias is not None:
         bias = position_bias if bias is None else bias + position_bias
-    out = torch.empty(query.shape[0], query.shape[2], query.shape[1], value.shape[3], dtype=query.dtype, device=query.device)
+    out = torch.empty(
+        query.shape[0], query.shape[2], query.shape[1], value.shape[3], dtype=query.dtype, device=query.device
+    )
     weights = None
     if output_attentions:
         wide = torch.float64 if query.dtype == torch.float64 else torch.float32
@@ -319,12 +378,26 @@ def attend_attention(
 def _with_gradients(call: Call) -> torch.Tensor:
     """torch's own attention, which has a backward pass."""
     if call.softcap or call.sinks is not None:
-        raise ValueError("attend: gradients with softcap or sinks are not computed; use torch.no_grad() or attn_implementation='eager'")
+        raise ValueError(
+            "attend: gradients with softcap or sinks are not computed; use torch.no_grad() or attn_implementation='eager'"
+        )
     say_once("gradients are not computed here yet")
     mask = call.mask.to_dense(call.query.device)
     if call.bias is not None:
-        mask = torch.zeros(mask.shape, dtype=call.query.dtype, device=mask.device).masked_fill(~mask, float("-inf")) + call.bias
-    out = torch_sdpa(call.query, call.key, call.value, mask, scale=call.scale, enable_gqa=call.key.shape[1] != call.query.shape[1])
+        mask = (
+            torch.zeros(mask.shape, dtype=call.query.dtype, device=mask.device).masked_fill(
+                ~mask, float("-inf")
+            )
+            + call.bias
+        )
+    out = torch_sdpa(
+        call.query,
+        call.key,
+        call.value,
+        mask,
+        scale=call.scale,
+        enable_gqa=call.key.shape[1] != call.query.shape[1],
+    )
     return out.transpose(1, 2)
 
 

@@ -40,7 +40,7 @@ struct dl_versioned {
 enum { DL_CPU = 1, DL_INT = 0, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
 enum { DL_READ_ONLY = 1 };
 
-/* One of the two is set. */
+/* Exactly one of the two is set. */
 struct dlpack {
     struct dl_managed *managed;
     struct dl_versioned *versioned;
@@ -99,7 +99,7 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
                      buffer->ndim);
         return -1;
     }
-    /* First: a type that is known has a size. */
+    /* Before the axes, which are divided by the size of the type. */
     if (set_format(array, name, buffer->format, buffer->itemsize))
         return -1;
     array->data = buffer->buf;
@@ -114,7 +114,7 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
         array->stride[axis] = buffer->strides[axis] / buffer->itemsize;
         if (buffer->shape[axis] > 1 && buffer->strides[axis] % buffer->itemsize) {
             PyErr_Format(PyExc_ValueError,
-                         "%s: stride %zd of axis %d is no multiple of its %zd bytes",
+                         "%s: stride %zd of axis %d is not a multiple of its %zd bytes",
                          name, buffer->strides[axis], axis, buffer->itemsize);
             return -1;
         }
@@ -150,7 +150,7 @@ static int open_unlettered(struct array *array, PyObject *object, const char *na
 
 /* ---- DLPack ------------------------------------------------------------------- */
 
-/* object.__dlpack__(max_version=(1, 1)), or of a producer that knows no versions. */
+/* object.__dlpack__(max_version=(1, 1)), or of a producer without versions. */
 static PyObject *dlpack_capsule(PyObject *object)
 {
     PyObject *const method = PyObject_GetAttrString(object, "__dlpack__");
@@ -171,7 +171,7 @@ static PyObject *dlpack_capsule(PyObject *object)
     return capsule;
 }
 
-/* Takes what the capsule holds; the producer's deleter is then ours to call. */
+/* Takes the capsule's tensor; its deleter is then called by this module. */
 static int take_capsule(struct array *array, PyObject *capsule, const char *name)
 {
     struct dlpack *const taken = PyMem_Calloc(1, sizeof *taken);
@@ -322,8 +322,8 @@ int name_error(const char *name)
     return -1;
 }
 
-int array_open(struct array *array, PyObject *object, const char *name,
-               enum array_use use)
+static int open_array(struct array *array, PyObject *object, const char *name,
+                      enum array_use use)
 {
     memset(array, 0, sizeof *array);
     if (object == Py_None)
@@ -346,7 +346,7 @@ int array_open(struct array *array, PyObject *object, const char *name,
         return array->dlpack ? -1 : name_error(name);
     }
     PyErr_Format(PyExc_TypeError,
-                 "%s is no array: it has neither a buffer nor __dlpack__", name);
+                 "%s is not an array: it has neither a buffer nor __dlpack__", name);
     return -1;
 }
 
@@ -364,7 +364,7 @@ static void give_back(struct dlpack *dlpack)
     PyMem_Free(dlpack);
 }
 
-void array_close(struct array *array)
+static void close_array(struct array *array)
 {
     if (array->has_buffer)
         PyBuffer_Release(&array->buffer);
@@ -376,8 +376,8 @@ void array_close(struct array *array)
 
 /* ---- views ------------------------------------------------------------------------ */
 
-int array_as_tensor(const struct array *array, const char *name, enum layout layout,
-                    attend_tensor *tensor)
+static int as_tensor(const struct array *array, const char *name, enum layout layout,
+                     attend_tensor *tensor)
 {
     const int missing = 4 - array->ndim;
 
@@ -410,25 +410,13 @@ int array_as_tensor(const struct array *array, const char *name, enum layout lay
     return 0;
 }
 
-int array_as_view(const struct array *array, const char *name, enum layout layout,
-                  attend_view *view)
-{
-    attend_tensor tensor = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
-
-    if (array_as_tensor(array, name, layout, &tensor))
-        return -1;
-    *view = attend_view_of(&tensor);
-    return 0;
-}
-
-int array_as_numbers(const struct array *array, const char *name, char type,
-                     int64_t count, const void **numbers)
+static int check_numbers(const struct array *array, const char *name, char type,
+                         int64_t count)
 {
     const char got = array->integer               ? array->integer
                      : array->dtype == ATTEND_F64 ? 'd'
                                                   : '?';
 
-    *numbers = NULL;
     if (!array->ndim && !array->data)
         return 0;
     if (got != type) {
@@ -452,6 +440,71 @@ int array_as_numbers(const struct array *array, const char *name, char type,
                      (long long)have, (long long)count);
         return -1;
     }
-    *numbers = array->data;
     return 0;
+}
+
+/* ---- the arrays of a call ---------------------------------------------------- */
+
+enum layout layout_of(PyObject *number)
+{
+    return PyLong_AsLong(number) == LAYOUT_BLHD ? LAYOUT_BLHD : LAYOUT_BHLD;
+}
+
+int arrays_open(struct arrays *arrays, Py_ssize_t most)
+{
+    *arrays = (struct arrays){.most = most};
+    arrays->list = PyMem_Calloc((size_t)most + 1, sizeof *arrays->list);
+    if (!arrays->list)
+        PyErr_NoMemory();
+    return arrays->list ? 0 : -1;
+}
+
+void arrays_close(struct arrays *arrays)
+{
+    for (Py_ssize_t x = 0; x < arrays->count; x++)
+        close_array(&arrays->list[x]);
+    PyMem_Free(arrays->list);
+}
+
+/* The next of the pool; NULL with an exception. */
+static struct array *take(struct arrays *arrays, PyObject *object, const char *name,
+                          enum array_use use)
+{
+    if (arrays->count == arrays->most) {
+        PyErr_SetString(PyExc_SystemError, "more arrays than the call has");
+        return NULL;
+    }
+    struct array *const array = &arrays->list[arrays->count++];
+    return open_array(array, object, name, use) ? NULL : array;
+}
+
+int take_view(struct arrays *arrays, PyObject *object, const char *name,
+              enum layout layout, attend_view *view)
+{
+    attend_tensor tensor = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    const struct array *const array = take(arrays, object, name, ARRAY_READ);
+
+    if (!array || as_tensor(array, name, layout, &tensor))
+        return -1;
+    *view = attend_view_of(&tensor);
+    return 0;
+}
+
+int take_tensor(struct arrays *arrays, PyObject *object, const char *name,
+                enum layout layout, attend_tensor *tensor)
+{
+    const struct array *const array = take(arrays, object, name, ARRAY_WRITE);
+
+    return array ? as_tensor(array, name, layout, tensor) : -1;
+}
+
+const struct array *take_numbers(struct arrays *arrays, PyObject *object,
+                                 const char *name, enum array_use use, char type,
+                                 int64_t count)
+{
+    const struct array *const array = take(arrays, object, name, use);
+
+    if (array && count < 0)
+        count = array->ndim == 2 ? -count * array->size[0] : 0;
+    return array && !check_numbers(array, name, type, count) ? array : NULL;
 }

@@ -5,25 +5,27 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds between two looks for signals, each of which waits for the GIL. */
+/* Seconds between two checks for signals, each of which waits for the GIL. */
 #define LOOK_SECONDS 0.05
 
-/* Fields of the library that an argument of another name sets. */
+/* Fields whose Python argument has another name. */
 static const struct {
-    const char *field, *argument;
+    attend_field field;
+    const char *argument;
 } renamed[] = {
-    {"causal_offset", "causal"},  {"window_left", "window"},
-    {"window_right", "window"},   {"pooled_block", "pooled"},
-    {"last_queries", "last"},     {"options.threads", "threads"},
-    {"options.isa", "isa"},       {"options.device", "device"},
-    {"hq (", "heads of q: hq ("},
+    {ATTEND_FIELD_CAUSAL_OFFSET, "causal"}, {ATTEND_FIELD_WINDOW_LEFT, "window"},
+    {ATTEND_FIELD_WINDOW_RIGHT, "window"},  {ATTEND_FIELD_POOLED_BLOCK, "pooled"},
+    {ATTEND_FIELD_LAST_QUERIES, "last"},    {ATTEND_FIELD_OPTIONS_THREADS, "threads"},
+    {ATTEND_FIELD_OPTIONS_ISA, "isa"},      {ATTEND_FIELD_OPTIONS_DEVICE, "device"},
+    {ATTEND_FIELD_HQ, "heads of q: hq"},
 };
 
 PyObject *raise_error(attend_status status, const attend_error *error)
 {
-    const char *start = "", *rest = error->message;
+    const char *argument = attend_field_name(error->field);
+    const char *const rest = error->message + strlen(argument);
 
-    if (PyErr_Occurred()) /* what ended the call */
+    if (PyErr_Occurred()) /* raised by a signal handler */
         return NULL;
     if (status == ATTEND_ENOMEM)
         return PyErr_NoMemory();
@@ -33,12 +35,11 @@ PyObject *raise_error(attend_status status, const attend_error *error)
         return NULL;
     }
     for (size_t x = 0; x < sizeof renamed / sizeof renamed[0]; x++)
-        if (!strncmp(error->message, renamed[x].field, strlen(renamed[x].field))) {
-            start = renamed[x].argument;
-            rest = error->message + strlen(renamed[x].field);
-        }
-    PyErr_Format(strstr(error->message, "dtype") ? PyExc_TypeError : PyExc_ValueError,
-                 "%s%s", start, rest);
+        if (error->field == renamed[x].field)
+            argument = renamed[x].argument;
+    PyErr_Format(error->member == ATTEND_MEMBER_DTYPE ? PyExc_TypeError
+                                                      : PyExc_ValueError,
+                 "%s%s", argument, rest);
     return NULL;
 }
 
@@ -230,4 +231,22 @@ void context_leave(struct context *context)
         PyThread_release_lock(context->lock);
     }
     PyEval_RestoreThread(state);
+}
+
+PyObject *core_perform(PyObject *module, PyObject *object, int bad, core_call *call,
+                       void *user, struct arrays *arrays)
+{
+    struct context *const context = bad ? NULL : context_of(module, object);
+    attend_status status = ATTEND_OK;
+    attend_error error;
+
+    if (context) {
+        context_enter(context);
+        status = call(context->ctx, user, &error);
+        context_leave(context);
+    }
+    arrays_close(arrays);
+    if (!context || status != ATTEND_OK)
+        return context ? raise_error(status, &error) : NULL;
+    Py_RETURN_NONE;
 }

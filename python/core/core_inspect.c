@@ -2,8 +2,6 @@
 /* attend_inspect() and attend_merge_with(). */
 #include "core.h"
 
-#include <string.h>
-
 enum {
     ARG_CONTEXT,
     ARG_Q,
@@ -26,192 +24,132 @@ enum {
 };
 
 struct inspection {
-    struct array q, k, lse, mass, max, last, pooled, zoom, probes, weights;
-    struct rule rule;
+    attend_rule rule;
     attend_inspection request;
 };
 
-static int open_output(struct array *array, PyObject *object, const char *name,
-                       attend_tensor *tensor)
-{
-    return array_open(array, object, name, ARRAY_WRITE) ||
-                   array_as_tensor(array, name, LAYOUT_BHLD, tensor)
-               ? -1
-               : 0;
-}
-
 /* Probes are int64 (count, 4): b, h, i, j, as the struct has them. */
-static int open_probes(struct inspection *call, PyObject *const *args)
+static int take_probes(struct arrays *arrays, PyObject *const *args,
+                       attend_inspection *request)
 {
-    const void *probes, *weights;
-    attend_inspection *const request = &call->request;
+    const struct array *const probes =
+        take_numbers(arrays, args[ARG_PROBES], "probes", ARRAY_READ, 'q', -4);
 
-    if (array_open(&call->probes, args[ARG_PROBES], "probes", ARRAY_READ) ||
-        array_open(&call->weights, args[ARG_PROBE_WEIGHTS], "probe_weights", ARRAY_WRITE))
+    if (!probes)
         return -1;
-    request->probe_count = call->probes.ndim == 2 ? call->probes.size[0] : 0;
-    if (array_as_numbers(&call->probes, "probes", 'q', 4 * request->probe_count,
-                         &probes) ||
-        array_as_numbers(&call->weights, "probe_weights", 'd', request->probe_count,
-                         &weights))
-        return -1;
-    request->probes = probes;
-    request->probe_weights = call->weights.data;
-    return 0;
+    request->probes = probes->data;
+    request->probe_count = probes->ndim == 2 ? probes->size[0] : 0;
+    const struct array *const weights =
+        take_numbers(arrays, args[ARG_PROBE_WEIGHTS], "probe_weights", ARRAY_WRITE, 'd',
+                     request->probe_count);
+    request->probe_weights = weights ? weights->data : NULL;
+    return weights ? 0 : -1;
 }
 
-static int get_integer(PyObject *object, const char *name, int64_t *number)
+static int take_inspection(struct arrays *arrays, PyObject *const *args,
+                           struct inspection *call)
 {
-    *number = PyLong_AsLongLong(object);
-    return PyErr_Occurred() ? name_error(name) : 0;
-}
-
-static int inspection_open(struct inspection *call, PyObject *const *args)
-{
-    const enum layout layout =
-        PyLong_AsLong(args[ARG_LAYOUT]) == LAYOUT_BLHD ? LAYOUT_BLHD : LAYOUT_BHLD;
+    const enum layout layout = layout_of(args[ARG_LAYOUT]);
     attend_inspection *const request = &call->request;
+    const struct {
+        int arg;
+        const char *name;
+        attend_tensor *tensor;
+    } outputs[] = {{ARG_MASS, "column_mass", &request->column_mass},
+                   {ARG_MAX, "column_max", &request->column_max},
+                   {ARG_LAST, "column_last", &request->column_last},
+                   {ARG_POOLED, "pooled", &request->pooled},
+                   {ARG_ZOOM, "zoom", &request->zoom}};
 
     *request = attend_inspection_default();
-    if (get_integer(args[ARG_LAST_QUERIES], "last", &request->last_queries) ||
-        get_integer(args[ARG_BLOCK], "pooled", &request->pooled_block) ||
-        get_integer(args[ARG_ZOOM_QUERY], "zoom", &request->zoom_query) ||
-        get_integer(args[ARG_ZOOM_KEY], "zoom", &request->zoom_key) ||
-        array_open(&call->q, args[ARG_Q], "q", ARRAY_READ) ||
-        array_open(&call->k, args[ARG_K], "k", ARRAY_READ) ||
-        array_open(&call->lse, args[ARG_LSE], "lse", ARRAY_READ) ||
-        array_as_view(&call->q, "q", layout, &request->q) ||
-        array_as_view(&call->k, "k", layout, &request->k) ||
-        array_as_view(&call->lse, "lse", LAYOUT_BHLD, &request->lse) ||
-        open_output(&call->mass, args[ARG_MASS], "column_mass", &request->column_mass) ||
-        open_output(&call->max, args[ARG_MAX], "column_max", &request->column_max) ||
-        open_output(&call->last, args[ARG_LAST], "column_last", &request->column_last) ||
-        open_output(&call->pooled, args[ARG_POOLED], "pooled", &request->pooled) ||
-        open_output(&call->zoom, args[ARG_ZOOM], "zoom", &request->zoom) ||
-        open_probes(call, args))
+    if (take_integer(args[ARG_LAST_QUERIES], "last", &request->last_queries) ||
+        take_integer(args[ARG_BLOCK], "pooled", &request->pooled_block) ||
+        take_integer(args[ARG_ZOOM_QUERY], "zoom", &request->zoom_query) ||
+        take_integer(args[ARG_ZOOM_KEY], "zoom", &request->zoom_key) ||
+        take_view(arrays, args[ARG_Q], "q", layout, &request->q) ||
+        take_view(arrays, args[ARG_K], "k", layout, &request->k) ||
+        take_view(arrays, args[ARG_LSE], "lse", LAYOUT_BHLD, &request->lse))
         return -1;
-    return rule_open(&call->rule, args[ARG_RULE], request->q.size[0], request->q.size[1]);
+    for (size_t x = 0; x < sizeof outputs / sizeof outputs[0]; x++)
+        if (take_tensor(arrays, args[outputs[x].arg], outputs[x].name, LAYOUT_BHLD,
+                        outputs[x].tensor))
+            return -1;
+    return take_probes(arrays, args, request) ||
+           take_rule(arrays, args[ARG_RULE], request->q.size[0], request->q.size[1],
+                     &call->rule);
 }
 
-static void inspection_close(struct inspection *call)
+static attend_status perform_inspection(attend_context *ctx, void *user,
+                                        attend_error *error)
 {
-    array_close(&call->q);
-    array_close(&call->k);
-    array_close(&call->lse);
-    array_close(&call->mass);
-    array_close(&call->max);
-    array_close(&call->last);
-    array_close(&call->pooled);
-    array_close(&call->zoom);
-    array_close(&call->probes);
-    array_close(&call->weights);
-    rule_close(&call->rule);
+    const struct inspection *const call = user;
+
+    return attend_inspect(ctx, &call->rule, &call->request, error);
 }
 
 PyObject *core_inspect(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    struct context *context;
+    struct arrays arrays;
     struct inspection call;
-    attend_error error;
 
     if (check_count("inspect", count, ARGS))
         return NULL;
-    context = context_of(module, args[ARG_CONTEXT]);
-    if (!context)
-        return NULL;
-    memset(&call, 0, sizeof call);
-    if (inspection_open(&call, args)) {
-        inspection_close(&call);
-        return NULL;
-    }
-    context_enter(context);
-    const attend_status status =
-        attend_inspect(context->ctx, &call.rule.rule, &call.request, &error);
-    context_leave(context);
-    inspection_close(&call);
-    if (status != ATTEND_OK)
-        return raise_error(status, &error);
-    Py_RETURN_NONE;
+    const int bad =
+        arrays_open(&arrays, 10 + RULE_ARRAYS) || take_inspection(&arrays, args, &call);
+    return core_perform(module, args[ARG_CONTEXT], bad, perform_inspection, &call,
+                        &arrays);
 }
 
 /* ---- merge ------------------------------------------------------------------ */
 
 struct merging {
-    Py_ssize_t count;
-    struct array *arrays; /* out and lse of each part */
     attend_part *parts;
-    struct array out, lse;
-    attend_tensor out_tensor, lse_tensor;
+    Py_ssize_t count;
+    attend_tensor out, lse;
 };
 
 /* merge(context, parts, out, lse): parts is a tuple of (out, lse), 4-d, lse 4-d too. */
-static int merging_open(struct merging *call, PyObject *const *args)
+static int take_parts(struct arrays *arrays, PyObject *const *args, struct merging *call)
 {
-    PyObject *const parts = args[1];
-
-    if (!PyTuple_Check(parts)) {
-        PyErr_SetString(PyExc_TypeError, "parts must be a tuple");
-        return -1;
-    }
-    call->count = PyTuple_Size(parts);
-    call->arrays = PyMem_Calloc((size_t)call->count * 2 + 1, sizeof *call->arrays);
-    call->parts = PyMem_Calloc((size_t)call->count + 1, sizeof *call->parts);
-    if (!call->arrays || !call->parts) {
-        PyErr_NoMemory();
-        return -1;
-    }
     for (Py_ssize_t x = 0; x < call->count; x++) {
         PyObject *out, *lse;
 
-        if (!PyArg_ParseTuple(PyTuple_GetItem(parts, x), "OO", &out, &lse) ||
-            array_open(&call->arrays[2 * x], out, "out of a part", ARRAY_READ) ||
-            array_open(&call->arrays[2 * x + 1], lse, "lse of a part", ARRAY_READ) ||
-            array_as_view(&call->arrays[2 * x], "out of a part", LAYOUT_BHLD,
-                          &call->parts[x].out) ||
-            array_as_view(&call->arrays[2 * x + 1], "lse of a part", LAYOUT_BHLD,
-                          &call->parts[x].lse))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(args[1], x), "OO", &out, &lse) ||
+            take_view(arrays, out, "out of a part", LAYOUT_BHLD, &call->parts[x].out) ||
+            take_view(arrays, lse, "lse of a part", LAYOUT_BHLD, &call->parts[x].lse))
             return -1;
     }
-    return array_open(&call->out, args[2], "out", ARRAY_WRITE) ||
-                   array_open(&call->lse, args[3], "lse", ARRAY_WRITE) ||
-                   array_as_tensor(&call->out, "out", LAYOUT_BHLD, &call->out_tensor) ||
-                   array_as_tensor(&call->lse, "lse", LAYOUT_BHLD, &call->lse_tensor)
-               ? -1
-               : 0;
+    return take_tensor(arrays, args[2], "out", LAYOUT_BHLD, &call->out) ||
+           take_tensor(arrays, args[3], "lse", LAYOUT_BHLD, &call->lse);
 }
 
-static void merging_close(struct merging *call)
+static attend_status perform_merge(attend_context *ctx, void *user, attend_error *error)
 {
-    for (Py_ssize_t x = 0; call->arrays && x < 2 * call->count; x++)
-        array_close(&call->arrays[x]);
-    array_close(&call->out);
-    array_close(&call->lse);
-    PyMem_Free(call->arrays);
-    PyMem_Free(call->parts);
+    const struct merging *const call = user;
+
+    return attend_merge_with(ctx, call->parts, call->count, &call->out, &call->lse,
+                             error);
 }
 
 PyObject *core_merge(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    struct context *context;
-    struct merging call;
-    attend_error error;
+    struct arrays arrays;
+    struct merging call = {.parts = NULL};
 
     if (check_count("merge", count, 4))
         return NULL;
-    context = context_of(module, args[0]);
-    if (!context)
-        return NULL;
-    memset(&call, 0, sizeof call);
-    if (merging_open(&call, args)) {
-        merging_close(&call);
+    if (!PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "parts must be a tuple");
         return NULL;
     }
-    context_enter(context);
-    const attend_status status = attend_merge_with(
-        context->ctx, call.parts, call.count, &call.out_tensor, &call.lse_tensor, &error);
-    context_leave(context);
-    merging_close(&call);
-    if (status != ATTEND_OK)
-        return raise_error(status, &error);
-    Py_RETURN_NONE;
+    call.count = PyTuple_Size(args[1]);
+    call.parts = PyMem_Calloc((size_t)call.count + 1, sizeof *call.parts);
+    if (!call.parts)
+        return PyErr_NoMemory();
+    const int bad =
+        arrays_open(&arrays, 2 * call.count + 2) || take_parts(&arrays, args, &call);
+    PyObject *const merged =
+        core_perform(module, args[0], bad, perform_merge, &call, &arrays);
+    PyMem_Free(call.parts);
+    return merged;
 }

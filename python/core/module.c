@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module attend._core, and what it tells of the library. */
+/* The module attend._core, and queries about the library. */
 #include "core.h"
 
 /* head(columns, rows, top_weights, b, h, noise): character, reason and means of a head.
@@ -9,7 +9,7 @@ PyObject *core_head(PyObject *module, PyObject *const *args, Py_ssize_t count)
     attend_stat columns[ATTEND_STAT_COUNT];
     attend_stats stats = attend_stats_default();
     attend_head head = attend_head_default();
-    struct array rows, top_weights = {0};
+    struct arrays arrays;
     attend_error error;
     char reason[256];
 
@@ -27,15 +27,13 @@ PyObject *core_head(PyObject *module, PyObject *const *args, Py_ssize_t count)
     const int64_t b = PyLong_AsLongLong(args[3]), h = PyLong_AsLongLong(args[4]);
     const double noise = PyFloat_AsDouble(args[5]);
     const int bad =
-        PyErr_Occurred() || array_open(&rows, args[1], "rows", ARRAY_WRITE) ||
-        array_open(&top_weights, args[2], "top_weights", ARRAY_WRITE) ||
-        array_as_tensor(&rows, "rows", LAYOUT_BHLD, &stats.rows) ||
-        array_as_tensor(&top_weights, "top_weights", LAYOUT_BHLD, &stats.top_weights);
+        arrays_open(&arrays, 2) || PyErr_Occurred() ||
+        take_tensor(&arrays, args[1], "rows", LAYOUT_BHLD, &stats.rows) ||
+        take_tensor(&arrays, args[2], "top_weights", LAYOUT_BHLD, &stats.top_weights);
     const attend_status status =
         bad ? ATTEND_OK : attend_head_read(&stats, b, h, &head, &error);
 
-    array_close(&rows);
-    array_close(&top_weights);
+    arrays_close(&arrays);
     if (bad)
         return NULL;
     if (status != ATTEND_OK)

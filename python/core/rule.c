@@ -2,8 +2,6 @@
 /* A rule of the engine from a tuple. */
 #include "core.h"
 
-#include <string.h>
-
 enum {
     RULE_SCALE,
     RULE_SOFTCAP,
@@ -19,50 +17,37 @@ enum {
     RULE_ITEMS
 };
 
-/* A number of the tuple, unless it is None. */
-static int get_real(PyObject *tuple, int item, const char *name, double *number)
+int take_integer(PyObject *object, const char *name, int64_t *number)
 {
-    PyObject *const object = PyTuple_GetItem(tuple, item);
-
-    if (object != Py_None)
-        *number = PyFloat_AsDouble(object);
-    return PyErr_Occurred() ? name_error(name) : 0;
-}
-
-static int get_integer(PyObject *tuple, int item, const char *name, int64_t *number)
-{
-    PyObject *const object = PyTuple_GetItem(tuple, item);
-
     if (object != Py_None)
         *number = PyLong_AsLongLong(object);
     return PyErr_Occurred() ? name_error(name) : 0;
 }
 
-/* `count` contiguous numbers of the tuple. */
-static int get_numbers(PyObject *tuple, int item, const char *name, char type,
-                       int64_t count, struct array *array, const void **numbers)
+static int take_real(PyObject *object, const char *name, double *number)
 {
-    return array_open(array, PyTuple_GetItem(tuple, item), name, ARRAY_READ) ||
-                   array_as_numbers(array, name, type, count, numbers)
-               ? -1
-               : 0;
+    if (object != Py_None)
+        *number = PyFloat_AsDouble(object);
+    return PyErr_Occurred() ? name_error(name) : 0;
 }
 
-static int get_view(PyObject *tuple, int item, const char *name, struct array *array,
-                    attend_view *view)
+/* Contiguous numbers that the rule points to. */
+static int take_vector(struct arrays *arrays, PyObject *object, const char *name,
+                       char type, int64_t count, const void **numbers)
 {
-    return array_open(array, PyTuple_GetItem(tuple, item), name, ARRAY_READ) ||
-                   array_as_view(array, name, LAYOUT_BHLD, view)
-               ? -1
-               : 0;
+    const struct array *const array =
+        take_numbers(arrays, object, name, ARRAY_READ, type, count);
+
+    *numbers = array ? array->data : NULL;
+    return array ? 0 : -1;
 }
 
-int rule_open(struct rule *rule, PyObject *tuple, int64_t nb, int64_t hq)
+int take_rule(struct arrays *arrays, PyObject *tuple, int64_t nb, int64_t hq,
+              attend_rule *r)
 {
-    attend_rule *const r = &rule->rule;
+    PyObject *item[RULE_ITEMS];
     int64_t causal = ATTEND_CAUSAL_NONE;
 
-    memset(rule, 0, sizeof *rule);
     *r = attend_rule_default();
     if (tuple == Py_None)
         return 0;
@@ -70,34 +55,25 @@ int rule_open(struct rule *rule, PyObject *tuple, int64_t nb, int64_t hq)
         PyErr_SetString(PyExc_TypeError, "a rule is a tuple of 11");
         return -1;
     }
-    r->scale_is_set = PyTuple_GetItem(tuple, RULE_SCALE) != Py_None;
-    if (get_real(tuple, RULE_SCALE, "scale", &r->scale) ||
-        get_real(tuple, RULE_SOFTCAP, "softcap", &r->softcap) ||
-        get_integer(tuple, RULE_CAUSAL, "causal", &causal) ||
-        get_integer(tuple, RULE_LEFT, "window", &r->window_left) ||
-        get_integer(tuple, RULE_RIGHT, "window", &r->window_right))
+    for (int x = 0; x < RULE_ITEMS; x++)
+        item[x] = PyTuple_GetItem(tuple, x);
+    r->scale_is_set = item[RULE_SCALE] != Py_None;
+    if (take_real(item[RULE_SCALE], "scale", &r->scale) ||
+        take_real(item[RULE_SOFTCAP], "softcap", &r->softcap) ||
+        take_integer(item[RULE_CAUSAL], "causal", &causal) ||
+        take_integer(item[RULE_LEFT], "window", &r->window_left) ||
+        take_integer(item[RULE_RIGHT], "window", &r->window_right) ||
+        take_vector(arrays, item[RULE_OFFSET], "causal", 'q', nb,
+                    (const void **)&r->causal_offset) ||
+        take_vector(arrays, item[RULE_KEY_LENGTHS], "key_lengths", 'q', nb,
+                    (const void **)&r->key_lengths) ||
+        take_vector(arrays, item[RULE_ALIBI], "alibi", 'd', hq,
+                    (const void **)&r->alibi) ||
+        take_vector(arrays, item[RULE_SINKS], "sinks", 'd', hq,
+                    (const void **)&r->sinks) ||
+        take_view(arrays, item[RULE_MASK], "mask", LAYOUT_BHLD, &r->mask) ||
+        take_view(arrays, item[RULE_BIAS], "bias", LAYOUT_BHLD, &r->bias))
         return -1;
     r->causal = (attend_causal)causal;
-    return get_numbers(tuple, RULE_OFFSET, "causal", 'q', nb, &rule->offset,
-                       (const void **)&r->causal_offset) ||
-                   get_numbers(tuple, RULE_KEY_LENGTHS, "key_lengths", 'q', nb,
-                               &rule->key_lengths, (const void **)&r->key_lengths) ||
-                   get_numbers(tuple, RULE_ALIBI, "alibi", 'd', hq, &rule->alibi,
-                               (const void **)&r->alibi) ||
-                   get_numbers(tuple, RULE_SINKS, "sinks", 'd', hq, &rule->sinks,
-                               (const void **)&r->sinks) ||
-                   get_view(tuple, RULE_MASK, "mask", &rule->mask, &r->mask) ||
-                   get_view(tuple, RULE_BIAS, "bias", &rule->bias, &r->bias)
-               ? -1
-               : 0;
-}
-
-void rule_close(struct rule *rule)
-{
-    array_close(&rule->mask);
-    array_close(&rule->bias);
-    array_close(&rule->key_lengths);
-    array_close(&rule->offset);
-    array_close(&rule->alibi);
-    array_close(&rule->sinks);
+    return 0;
 }

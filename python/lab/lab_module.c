@@ -1,23 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The module attend._lab, and work that Python can interrupt. */
+/* The module attend._lab: JSON, and work that Python can interrupt. */
 #include "lab_module.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-void lab_work_take(struct lab_work *work) { PyEval_RestoreThread(work->state); }
-void lab_work_give(struct lab_work *work) { work->state = PyEval_SaveThread(); }
+/* ---- JSON ------------------------------------------------------------------ */
+
+void lab_begin(struct lab_json *json, char bracket)
+{
+    lab_json_open(json, LAB_JSON_EXACT);
+    json->has_nan = 1;
+    lab_json_begin(json, bracket);
+}
+
+PyObject *lab_end(struct lab_json *json, char bracket)
+{
+    lab_json_end(json, bracket);
+    char *const text = lab_json_close(json);
+    PyObject *const made = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+
+    free(text);
+    return made;
+}
+
+PyObject *lab_drop(struct lab_json *json, int refused, const char *message)
+{
+    free(lab_json_close(json));
+    if (!PyErr_Occurred())
+        PyErr_SetString(refused ? PyExc_ValueError : PyExc_RuntimeError, message);
+    return NULL;
+}
+
+/* ---- work ------------------------------------------------------------------ */
 
 static void on_progress(void *user, int64_t done, int64_t total)
 {
     struct lab_work *const work = user;
 
-    lab_work_take(work);
+    PyEval_RestoreThread(work->state);
     if (!PyErr_Occurred() && !PyErr_CheckSignals() && work->progress != Py_None)
         Py_XDECREF(PyObject_CallFunction(work->progress, "LL", (long long)done,
                                          (long long)total));
     if (PyErr_Occurred())
         work->stop = 1;
-    lab_work_give(work);
+    work->state = PyEval_SaveThread();
 }
 
 void lab_work_enter(struct lab_work *work, PyObject *progress,
@@ -28,29 +54,12 @@ void lab_work_enter(struct lab_work *work, PyObject *progress,
     session->progress = on_progress;
     session->user = work;
     session->stop = &work->stop;
-    lab_work_give(work);
+    work->state = PyEval_SaveThread();
 }
 
-void lab_work_leave(struct lab_work *work) { lab_work_take(work); }
+void lab_work_leave(struct lab_work *work) { PyEval_RestoreThread(work->state); }
 
-int lab_append(PyObject *list, PyObject *item)
-{
-    const int bad = !item || PyList_Append(list, item);
-
-    Py_XDECREF(item);
-    return bad ? -1 : 0;
-}
-
-PyObject *lab_text_of(const char *text)
-{
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
-}
-
-PyObject *lab_raise(int refused, const char *message)
-{
-    PyErr_SetString(refused ? PyExc_ValueError : PyExc_RuntimeError, message);
-    return NULL;
-}
+/* ---- the module ------------------------------------------------------------ */
 
 static PyMethodDef functions[] = {
     {"experiments", lab_py_experiments, METH_NOARGS, "every experiment"},
@@ -61,7 +70,6 @@ static PyMethodDef functions[] = {
     {"sheets", lab_py_sheets, METH_VARARGS, "lab_sheets_judge_all()"},
     {"disputes", lab_py_disputes, METH_VARARGS, "lab_sheets_dispute()"},
     {"parts", lab_py_parts, METH_NOARGS, "every part of the exercise"},
-    {"check", lab_py_check, METH_VARARGS, "lab_grade_check()"},
     {"grade", lab_py_grade, METH_VARARGS, "lab_grade()"},
     {NULL, NULL, 0, NULL},
 };

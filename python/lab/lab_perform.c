@@ -1,111 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Experiments: what there is, and one performance. */
+/* The list of experiments, and the performance of one. */
 #include "lab_module.h"
 
 #include "lab/experiments/experiment.h"
 
-/* ---- what there is -------------------------------------------------------- */
-
-/* (name, type, preset, min, max, text, choices, help) */
-static PyObject *flag_tuple(const struct lab_flag *flag)
-{
-    return Py_BuildValue("(sidddzzs)", flag->name, (int)flag->type, flag->preset,
-                         flag->min, flag->max, flag->text, flag->choices, flag->help);
-}
-
-static PyObject *flag_list(const struct lab_experiment *experiment)
-{
-    PyObject *list = PyList_New(0);
-
-    for (int f = 0; list && f < experiment->flag_count; f++)
-        if (lab_append(list, flag_tuple(&experiment->flags[f])))
-            Py_CLEAR(list);
-    return list;
-}
-
-static PyObject *quantity_list(const struct lab_experiment *experiment)
-{
-    PyObject *list = PyList_New(0);
-    const struct lab_quantity *known = lab_quantities(experiment->name);
-
-    for (; list && known->name; known++)
-        if (lab_append(list, Py_BuildValue("(ss)", known->name, known->meaning)))
-            Py_CLEAR(list);
-    return list;
-}
-
-/* [(name, title, shows, answers, headline, trials, flags, quantities)] */
 PyObject *lab_py_experiments(PyObject *module, PyObject *args)
 {
-    PyObject *list = PyList_New(0);
+    struct lab_json json;
 
     (void)module;
     (void)args;
-    for (int x = 0; list && lab_experiments[x]; x++) {
-        const struct lab_experiment *const e = lab_experiments[x];
-        PyObject *const flags = flag_list(e);
-        PyObject *const quantities = flags ? quantity_list(e) : NULL;
-
-        if (!quantities) {
-            Py_XDECREF(flags);
-            Py_CLEAR(list);
-        } else if (lab_append(list,
-                              Py_BuildValue("(sssszLNN)", e->name, e->title, e->shows,
-                                            e->answers, e->headline, (long long)e->trials,
-                                            flags, quantities)))
-            Py_CLEAR(list);
+    lab_begin(&json, '[');
+    for (int x = 0; lab_experiments[x]; x++) {
+        lab_json_begin(&json, '{');
+        lab_json_experiment(&json, lab_experiments[x]);
+        lab_json_end(&json, '}');
     }
-    return list;
+    return lab_end(&json, ']');
 }
-
-/* ---- one performance ------------------------------------------------------- */
 
 struct performance {
-    struct lab_work work; /* first: the session's user is the work, and this */
+    struct lab_work work; /* first: `user` points to both structs */
     struct lab_run run;
-    PyObject *rows;
+    struct lab_json json;
 };
 
-static PyObject *param_value(const struct lab_flag *flag, const struct lab_param *param)
-{
-    if (param->text)
-        return lab_text_of(param->text);
-    return flag->type == LAB_INTEGER ? PyLong_FromDouble(param->number)
-                                     : PyFloat_FromDouble(param->number);
-}
-
-static PyObject *param_dict(const struct lab_run *run, const struct lab_row *row)
-{
-    PyObject *dict = PyDict_New();
-
-    for (int p = 0; dict && p < row->param_count; p++) {
-        PyObject *const value = param_value(&run->experiment->flags[p], &row->params[p]);
-
-        if (!value || PyDict_SetItemString(dict, row->params[p].name, value))
-            Py_CLEAR(dict);
-        Py_XDECREF(value);
-    }
-    return dict;
-}
-
-/*
- * (params, quantity, kind, theory, measured, se, z, distance, holds, rare, low, high,
- * is_own); holds is 1, 0 or -1.
- */
 static void on_row(void *user, const struct lab_row *row)
 {
     struct performance *const p = user;
 
-    lab_work_take(&p->work);
-    PyObject *const params = PyErr_Occurred() ? NULL : param_dict(&p->run, row);
-    if (!params ||
-        lab_append(p->rows, Py_BuildValue("(Nssdddddiiddi)", params, row->quantity,
-                                          lab_kind_name(row->kind), row->theory,
-                                          row->measured, row->se, lab_row_z(row),
-                                          lab_row_distance(row), lab_row_holds(row),
-                                          row->rare, row->low, row->high, row->is_own)))
-        p->work.stop = 1;
-    lab_work_give(&p->work);
+    lab_json_begin(&p->json, '{');
+    lab_json_row(&p->json, &p->run, row);
+    lab_json_put(&p->json, "own:b }", row->is_own);
 }
 
 /* Values by flag, in their order: a number, a text, or None for the default. */
@@ -126,10 +52,13 @@ static int read_values(struct lab_run *run, PyObject *values)
     return 0;
 }
 
-/* perform(name, values, seed, trials, sweeps, threads, progress): (rows, conclusion) */
+/*
+ * perform(name, values, seed, trials, sweeps, threads, progress): {"rows": [...],
+ * "conclusion": "..."}
+ */
 PyObject *lab_py_perform(PyObject *module, PyObject *args)
 {
-    struct performance p = {.rows = NULL};
+    struct performance p = {.work = {.stop = 0}};
     const char *name;
     PyObject *values, *progress;
     unsigned long long seed;
@@ -141,25 +70,24 @@ PyObject *lab_py_perform(PyObject *module, PyObject *args)
                           &sweeps, &threads, &progress))
         return NULL;
     const struct lab_experiment *const experiment = lab_find(name);
+    lab_begin(&p.json, '{');
     if (!experiment)
-        return lab_raise(1, "no such experiment");
+        return lab_drop(&p.json, 1, "no such experiment");
     lab_run_init(&p.run, experiment);
-    if (read_values(&p.run, values) || !(p.rows = PyList_New(0)))
-        return NULL;
+    if (read_values(&p.run, values))
+        return lab_drop(&p.json, 1, "values");
     p.run.session.seed = seed;
     p.run.session.threads = threads;
     p.run.trials = trials;
     p.run.sweeps = sweeps;
     p.run.row = on_row;
+    lab_json_put(&p.json, "rows:[");
     lab_work_enter(&p.work, progress, &p.run.session);
     const int failed = lab_perform(&p.run);
     lab_work_leave(&p.work);
-    if (failed && !PyErr_Occurred())
-        lab_raise(p.run.session.refused, p.run.session.error);
-    if (PyErr_Occurred()) {
-        Py_DECREF(p.rows);
-        return NULL;
-    }
-    return Py_BuildValue("(Ns)", p.rows,
-                         *p.run.conclusion ? p.run.conclusion : experiment->shows);
+    if (failed || PyErr_Occurred())
+        return lab_drop(&p.json, p.run.session.refused, p.run.session.error);
+    lab_json_put(&p.json, "] conclusion:s",
+                 *p.run.conclusion ? p.run.conclusion : experiment->shows);
+    return lab_end(&p.json, '}');
 }

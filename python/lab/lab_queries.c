@@ -33,57 +33,6 @@ PyObject *lab_py_design_trials(PyObject *module, PyObject *args)
     return PyLong_FromLongLong(lab_design_trials(n, d));
 }
 
-/* [(quantity, item, predicted, measured, se, z, approximate, rare, low, high)] */
-static PyObject *row_list(const struct lab_design *design)
-{
-    PyObject *list = PyList_New(0);
-
-    for (int x = 0; list && x < design->rows; x++) {
-        const struct lab_design_row *const row = &design->row[x];
-
-        if (lab_append(list,
-                       Py_BuildValue("(sLddddiidd)", row->quantity, (long long)row->item,
-                                     row->predicted, row->measured, row->se,
-                                     lab_design_z(row), row->is_approximate, row->rare,
-                                     row->low, row->high)))
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
-/* [(heads, scale, mse)] */
-static PyObject *choice_list(const struct lab_design *design)
-{
-    PyObject *list = PyList_New(0);
-
-    for (int x = 0; list && x < design->choices; x++)
-        if (lab_append(list,
-                       Py_BuildValue("(idd)", design->choice[x].heads,
-                                     design->choice[x].scale, design->choice[x].mse)))
-            Py_CLEAR(list);
-    return list;
-}
-
-/* (heads, scale, norm, method, rows, choices, best heads, advice, queries, done) */
-static PyObject *design_tuple(const struct lab_design *design, int64_t d)
-{
-    PyObject *const rows = row_list(design);
-    PyObject *const choices = rows ? choice_list(design) : NULL;
-    char advice[160];
-
-    if (!choices) {
-        Py_XDECREF(rows);
-        return NULL;
-    }
-    lab_design_advice(design, advice, sizeof advice);
-    return Py_BuildValue("(iddsNNisy#L)", design->heads, design->scale, design->norm,
-                         design->method, rows, choices,
-                         design->choice[design->best].heads, advice,
-                         (const char *)design->queries,
-                         (Py_ssize_t)(design->heads * d) * (Py_ssize_t)sizeof(double),
-                         (long long)design->done);
-}
-
 /* Numbers of a tuple of at most LAB_DESIGN_ITEMS_MAX; how many, or -1. */
 static int read_numbers(PyObject *tuple, double *numbers)
 {
@@ -102,17 +51,21 @@ static PyObject *make(struct lab_design_request *request, PyObject *progress)
 {
     struct lab_design design = {.heads = 0};
     struct lab_work work;
+    struct lab_json json;
     attend_error error;
     PyObject *made = NULL;
 
     lab_work_enter(&work, progress, &request->session);
     const attend_status status = lab_design_make(request, &design, &error);
     lab_work_leave(&work);
-    if (!PyErr_Occurred()) {
-        if (status)
-            lab_raise(status != ATTEND_ENOMEM, error.message);
-        else
-            made = design_tuple(&design, request->d);
+    lab_begin(&json, '{');
+    if (status || PyErr_Occurred()) {
+        lab_drop(&json, status != ATTEND_ENOMEM, error.message);
+    } else {
+        lab_json_design(&json, &design);
+        made = Py_BuildValue("Ny#", lab_end(&json, '}'), (const char *)design.queries,
+                             (Py_ssize_t)(design.heads * request->d) *
+                                 (Py_ssize_t)sizeof(double));
     }
     lab_design_free(&design);
     return made;
@@ -120,8 +73,8 @@ static PyObject *make(struct lab_design_request *request, PyObject *progress)
 
 /*
  * design(keys, n, d, items, weights, heads, eps, tau, sigma2, alpha, noisy, scale,
- * trials, seed, threads, progress): keys is a buffer of n * d numbers of f64; weights is
- * a tuple as long as items, or empty.
+ * trials, seed, threads, progress): the design, and its queries as bytes.  keys is a
+ * buffer of n * d numbers of f64; weights is a tuple as long as items, or empty.
  */
 PyObject *lab_py_design(PyObject *module, PyObject *args)
 {
@@ -145,7 +98,9 @@ PyObject *lab_py_design(PyObject *module, PyObject *args)
     if (weight_count < 0 ||
         keys.len != (Py_ssize_t)(n * d) * (Py_ssize_t)sizeof(double)) {
         PyBuffer_Release(&keys);
-        return PyErr_Occurred() ? NULL : lab_raise(1, "keys: not n times d numbers");
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "keys: not n times d numbers");
+        return NULL;
     }
     for (int x = 0; x < request.m; x++)
         items[x] = (int64_t)items_read[x];

@@ -12,8 +12,8 @@
 #define THREADS_MAX 4096
 
 /*
- * ATTEND_SPLIT, for tests: small splits, each an item of its own, take every path of long
- * sequences on short ones.  0 where it is unset or empty.
+ * ATTEND_SPLIT, for tests: with small splits, each its own item, short sequences take all
+ * paths of long ones. 0 if unset or empty.
  */
 static attend_status split_of_environment(int64_t *keys, attend_error *err)
 {
@@ -66,7 +66,7 @@ static attend_status check_options(const attend_options *o, attend_error *err)
     return ATTEND_OK;
 }
 
-/* The threads that the host does not lend; false without memory. */
+/* Creates the context's thread pool; false if out of memory. */
 static bool own_pool(attend_context *ctx)
 {
     if (ctx->threads == 1)
@@ -99,8 +99,8 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     const int threads = o.threads ? o.threads : default_threads();
     attend_context *ctx = attendi_allocate(&allocator, sizeof *ctx);
     if (!ctx)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",
-                            sizeof *ctx);
+        return attendi_fail(err, ATTEND_ENOMEM,
+                            "out of memory for a context of %zu bytes", sizeof *ctx);
     *ctx = (attend_context){
         .busy = ATOMIC_FLAG_INIT,
         .backend = &attendi_backend_cpu,
@@ -118,7 +118,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     };
     if (!o.parallel_for && !own_pool(ctx)) {
         attendi_release(&allocator, ctx);
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a pool of %d threads",
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory for a pool of %d threads",
                             threads);
     }
     const attend_status status = o.device ? attendi_cuda_attach(ctx, &o, err) : ATTEND_OK;

@@ -26,7 +26,7 @@ attend_status attend_context_wait(attend_context *ctx, attend_error *err)
 
 static attend_status no_device(const char *call, attend_error *err)
 {
-    return attendi_fail(err, ATTEND_EINVAL, "%s: the context has no device", call);
+    return attendi_fail(err, ATTEND_EINVAL, "ctx has no device, which %s() needs", call);
 }
 
 attend_status attend_context_set_stream(attend_context *ctx, void *stream,

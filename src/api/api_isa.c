@@ -21,7 +21,7 @@ static int cpu_count(void)
     return n;
 }
 
-/* The list of attend_isa_get(): the CPU's sets, then the reference. */
+/* The order of attend_isa_get(): the CPU's sets, then the reference. */
 static const struct kernel_set *kernels_at(int index)
 {
     return index < cpu_count() ? attendi_kernel_sets[index] : &attendi_ref;
@@ -55,7 +55,7 @@ size_t attend_cpu_features(char *text, size_t size)
     return strlen(names);
 }
 
-/* ATTEND_ISA; empty is as good as unset. */
+/* ATTEND_ISA; NULL if unset or empty. */
 static const char *isa_of_environment(void)
 {
     const char *isa = getenv("ATTEND_ISA");

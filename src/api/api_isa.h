@@ -7,9 +7,9 @@
 struct kernel_set;
 
 /*
- * The kernel set of this name, which the options give; NULL: that of ATTEND_ISA, or else
- * the best that runs here.  EINVAL for one that this build does not have, EUNSUPPORTED
- * for one that this machine cannot run.
+ * The kernel set of that name (attend_options.isa); NULL: ATTEND_ISA, else the best set
+ * that runs here.  EINVAL if it is not in this build, EUNSUPPORTED if this machine cannot
+ * run it.
  */
 attend_status attendi_select_kernels(const struct kernel_set **kernels, const char *given,
                                      attend_error *err);

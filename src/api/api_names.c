@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The version, and names of statuses. */
+/* The version, and names of statuses and fields. */
 #include "attend/attend.h"
+#include "base/error.h"
 
 #define STRING(x) #x
 #define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
@@ -32,3 +33,5 @@ const char *attend_status_name(attend_status status)
     }
     return "unknown status";
 }
+
+const char *attend_field_name(attend_field field) { return attendi_field_name(field); }

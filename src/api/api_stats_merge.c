@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_stats_merge and attend_stats_reduce: raw sums of parts of the keys, added up. */
+/* attend_stats_merge and attend_stats_reduce: merge raw sums of parts of the keys. */
 #include <stdio.h>
 
 #include "api/entry.h"
@@ -8,7 +8,7 @@
 #include "core/operands.h"
 #include "core/tensor.h"
 
-/* The shape of the problem that a request belongs to; nk is not known. */
+/* The shape of the problem of a request; nk is unknown. */
 static void shape_problem(struct problem *p, const int64_t size[4], int64_t dv)
 {
     *p = (struct problem){.nb = size[0], .hq = size[1], .nq = size[2], .dv = dv};
@@ -27,7 +27,7 @@ int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv)
     return attendi_stats_init(&p, &plain, NULL) == ATTEND_OK ? p.stats.sums_length : 0;
 }
 
-/* The outputs: raw sums alone, unless statistics are read. */
+/* The outputs: only the raw sums for attend_stats_reduce(). */
 static attend_status add_outputs(const struct stats_merge *m, struct operands *all,
                                  attend_error *err)
 {
@@ -82,7 +82,7 @@ static attend_status check_arguments(const attend_stats *request, int64_t dv,
     return ATTEND_OK;
 }
 
-/* Whether anything is to be written. */
+/* Whether there is any row to write. */
 static bool has_rows(const struct problem *p)
 {
     return p->stats.needs && p->nb > 0 && p->hq > 0 && p->nq > 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small words every part uses. */
+/* Helpers of all parts. */
 #ifndef ATTEND_BASE_BASE_H
 #define ATTEND_BASE_BASE_H
 
@@ -8,14 +8,14 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A function that the kernels of a device call as well. */
+/* A function that GPU kernels call too. */
 #ifdef __CUDACC__
 #define DEVICE_TOO __host__ __device__
 #else
 #define DEVICE_TOO
 #endif
 
-/* Scratch and its pieces start at a cache line, which is also the widest vector. */
+/* Alignment of scratch: a cache line, and the widest vector. */
 #define ATTENDI_ALIGN 64
 
 static inline DEVICE_TOO int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -26,9 +26,8 @@ static inline DEVICE_TOO int64_t ceil_div_i64(int64_t a, int64_t b)
 }
 
 /*
- * Bytes of `count` >= 0 pieces of `size`, and the sum of two such numbers.  SIZE_MAX
- * where size_t, which has 32 bits on some machines, cannot count them: no memory has so
- * many.
+ * Bytes of `count` >= 0 elements of `size`, and the sum of two such numbers; SIZE_MAX on
+ * overflow of size_t, which has 32 bits on some machines.
  */
 static inline size_t count_bytes(int64_t count, size_t size)
 {

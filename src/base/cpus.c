@@ -23,7 +23,7 @@ enum { PATH_SIZE = 4096, TEXT_SIZE = 8192 };
 
 #ifdef __linux__
 
-/* The start of a file as a string; false where it cannot be read.  Allocates nothing. */
+/* Reads the start of a file into a string, without allocation; false on failure. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -39,7 +39,7 @@ static bool read_text(const char *path, char *text, size_t size)
     return got >= 0;
 }
 
-/* The numbers of a file that stands in a folder; how many of the two there are. */
+/* Reads up to two numbers from a file in a folder; returns how many were found. */
 static int read_numbers(const char *folder, const char *name, long long *a, long long *b)
 {
     char path[PATH_SIZE + 32], text[64];
@@ -48,7 +48,7 @@ static int read_numbers(const char *folder, const char *name, long long *a, long
     return read_text(path, text, sizeof text) ? sscanf(text, "%lld %lld", a, b) : 0;
 }
 
-/* What one group allows: "max" in version 2 and -1 in version 1 are no number above 0. */
+/* CPUs allowed by one group; "max" (version 2) and -1 (version 1) mean no limit. */
 static int quota_of(const char *folder, bool version_2)
 {
     long long quota = 0, period = 0, none;
@@ -63,8 +63,8 @@ static int quota_of(const char *folder, bool version_2)
 }
 
 /*
- * The least that `group` and those above it allow.  In a container the group's name may
- * be the host's and its folder not be there, but the top folder is.
+ * The minimum over `group` and its ancestors.  In a container the group's name may be
+ * that of the host and its folder missing; the top folder exists.
  */
 static int quota_up_from(const char *top, const char *group, bool version_2)
 {
@@ -84,7 +84,7 @@ static int quota_up_from(const char *top, const char *group, bool version_2)
     }
 }
 
-/* Whether a list like "cpu,cpuacct" has the name in it. */
+/* Whether a list such as "cpu,cpuacct" contains the name. */
 static bool lists(const char *list, const char *name)
 {
     const size_t length = strlen(name);
@@ -95,7 +95,7 @@ static bool lists(const char *list, const char *name)
     return false;
 }
 
-/* Of one line of /proc/self/cgroup: number, controllers, group, separated by colons. */
+/* Quota of one line of /proc/self/cgroup, "number:controllers:group". */
 static int quota_of_line(const char *root, char *line)
 {
     char top[PATH_SIZE], joint[PATH_SIZE];
@@ -136,7 +136,7 @@ int attendi_cpu_quota(const char *root)
     return least;
 }
 
-/* 0 where the system does not say. */
+/* CPUs of the affinity mask; 0 if unknown. */
 static int cpus_of_mask(void)
 {
     /* Room for 131072 CPUs; a mask smaller than the kernel's is refused. */
@@ -162,7 +162,7 @@ static int cpus_of_mask(void) { return 0; }
 
 #endif
 
-/* 0 where the system does not say. */
+/* CPUs online; 0 if unknown. */
 static int cpus_online(void)
 {
 #ifdef _SC_NPROCESSORS_ONLN
@@ -181,7 +181,7 @@ int attendi_cpus(void)
     return (int)max_i64(1, min_i64(cpus, attendi_cpu_quota("")));
 }
 
-/* 0 where the variable is not set or no positive integer. */
+/* OMP_NUM_THREADS; 0 if unset or not a positive integer. */
 static int threads_of_environment(void)
 {
     const char *const text = getenv("OMP_NUM_THREADS");

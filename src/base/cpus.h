@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many threads this process may well run. */
+/* Default number of threads of this process. */
 #ifndef ATTEND_BASE_CPUS_H
 #define ATTEND_BASE_CPUS_H
 
@@ -9,13 +9,13 @@
  */
 int attendi_cpus(void);
 
-/* OMP_NUM_THREADS, of a list the first; where that is no positive integer, the CPUs. */
+/* The first number of OMP_NUM_THREADS; attendi_cpus() if it is not a positive integer. */
 int attendi_default_threads(void);
 
 /*
- * The CPUs, rounded up, that control groups of version 1 or 2 allow a process by quota;
- * INT_MAX where they set none.  `root` stands before /proc/self/cgroup and
- * /sys/fs/cgroup: "" for this process.
+ * CPU quota of the process's control groups, version 1 or 2, rounded up; INT_MAX: no
+ * quota.  `root` is prepended to /proc/self/cgroup and /sys/fs/cgroup: "" for this
+ * process.
  */
 int attendi_cpu_quota(const char *root);
 

@@ -2,8 +2,8 @@
 /*
  * The floating-point environment of a thread: rounding, denormals, traps.  Calls compute
  * in the default one, so that a row has the same bits on every thread and no trap of the
- * caller's ends the process.  The control word is written only where it differs: a write
- * waits for all that is under way.  On machines without one there is nothing to do.
+ * caller's ends the process.  The control word is written only if it differs: a write
+ * serializes the pipeline.  On machines without one these functions do nothing.
  */
 #ifndef ATTEND_BASE_FLOAT_ENV_H
 #define ATTEND_BASE_FLOAT_ENV_H
@@ -54,7 +54,9 @@ static inline uint64_t read_float_env(void) { return 0; }
 static inline void write_float_env(uint64_t word) { (void)word; }
 #endif
 
-/* Sets the default environment of the calling thread; returns the word that was there. */
+/*
+ * Sets the default environment of the calling thread; returns the previous control word.
+ */
 static inline uint64_t set_default_float_env(void)
 {
     const uint64_t given = read_float_env();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IEEE binary16 and bfloat16 as bit patterns, without help from the machine:
- * widening is exact, narrowing rounds to nearest even, NaN stays a quiet NaN of
- * the same sign.  The vector sets use their own instructions and agree bit for bit.
+ * IEEE binary16 and bfloat16 as bit patterns, in portable C: widening is exact, narrowing
+ * rounds to nearest even, NaN becomes a quiet NaN of the same sign.  Kernel sets use
+ * instructions that give the same bits.
  */
 #ifndef ATTEND_BASE_HALF_H
 #define ATTEND_BASE_HALF_H

@@ -10,7 +10,7 @@ static void *libc_alloc(void *user, size_t alignment, size_t size)
     (void)user;
     if (size > SIZE_MAX - alignment)
         return NULL;
-    /* aligned_alloc asks for a size that is a multiple of the alignment. */
+    /* aligned_alloc requires a size that is a multiple of the alignment. */
     return aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory through the host's hooks, or the C library's. */
+/* Allocation by the host's hooks or the C library. */
 #ifndef ATTEND_BASE_MEMORY_H
 #define ATTEND_BASE_MEMORY_H
 
@@ -14,7 +14,7 @@ struct allocator {
 /* The C library's aligned allocation. */
 struct allocator attendi_allocator_default(void);
 
-/* `size` > 0 bytes at ATTENDI_ALIGN, or NULL. */
+/* `size` > 0 bytes aligned to ATTENDI_ALIGN, or NULL. */
 void *attendi_allocate(const struct allocator *a, size_t size);
 /* NULL is allowed. */
 void attendi_release(const struct allocator *a, void *memory);

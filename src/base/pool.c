@@ -13,16 +13,16 @@
 #include "base/cpus.h"
 
 /*
- * How long one who waits spins before it sleeps.  To wake it costs the caller some 10 us,
- * whether by this condition variable or a bare futex.
+ * Spinning time of a waiting thread before it sleeps.  Waking it costs the caller some 10
+ * us, by this condition variable or by a futex.
  */
 #define SPIN_NS 50000
 
 /*
- * Who moves a worker's state: the caller gives (IDLE or ASLEEP to GIVEN) and takes back
- * what was not begun (GIVEN to IDLE), the worker takes (GIVEN to TAKEN) and is done
- * (TAKEN or AWAITED to IDLE).  ASLEEP and AWAITED say that the one who waits for the next
- * state, worker or caller, is to be woken.
+ * States of a worker.  The caller assigns work (IDLE or ASLEEP to GIVEN) and withdraws
+ * work that was not started (GIVEN to IDLE); the worker starts it (GIVEN to TAKEN) and
+ * finishes (TAKEN or AWAITED to IDLE).  ASLEEP: the worker has to be woken; AWAITED: the
+ * caller has to be woken.
  */
 enum state { IDLE, ASLEEP, GIVEN, TAKEN, AWAITED, ENDED };
 
@@ -31,21 +31,21 @@ struct worker {
     int w;
     struct pool *pool;
     pthread_t thread;
-    pthread_mutex_t mutex; /* for whoever sleeps, and who wakes it */
+    pthread_mutex_t mutex; /* for sleeping and waking */
     pthread_cond_t changed;
 };
 
 struct pool {
     struct allocator allocator;
-    int threads; /* the caller included */
+    int threads; /* with the caller */
     int started; /* workers 1 .. started run */
     bool refused;
-    atomic_int available; /* threads that the system has not refused */
+    atomic_int available; /* threads minus those that could not be created */
     bool spins;
-    pid_t process; /* theirs; 0 before the first */
+    pid_t process; /* the workers' process; 0: none yet */
     void (*body)(void *arg, int w);
     void *arg;
-    struct worker worker[]; /* [threads]; 0 stands for the caller and is not used */
+    struct worker worker[]; /* [threads]; worker[0] is the caller and not used */
 };
 
 static void pause_spin(void)
@@ -65,10 +65,10 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Whether the state is another before the time for spinning is over. */
+/* Spins until the state changes (true) or SPIN_NS have passed (false). */
 static bool spin_while(const struct worker *k, int state)
 {
-    enum { LOOKS = 32 }; /* between two at the clock */
+    enum { LOOKS = 32 }; /* polls between two readings of the clock */
     const int64_t end = now_ns() + SPIN_NS;
 
     do {
@@ -81,7 +81,10 @@ static bool spin_while(const struct worker *k, int state)
     return false;
 }
 
-/* Returns when the state is neither; `asleep` is what it is while this thread sleeps. */
+/*
+ * Waits until the state is neither `state` nor `asleep`, the state while this thread
+ * sleeps.
+ */
 static void wait_while(struct worker *k, int state, int asleep)
 {
     if (atomic_load(&k->state) != state || (k->pool->spins && spin_while(k, state)) ||
@@ -99,7 +102,7 @@ static void move_to(struct worker *k, int state)
 
     if (before != ASLEEP && before != AWAITED)
         return;
-    /* The sleeper has looked before and waits by now, or looks after and sees. */
+    /* Taking the mutex orders the store against the waiter's check: no lost wake-up. */
     pthread_mutex_lock(&k->mutex);
     pthread_mutex_unlock(&k->mutex);
     pthread_cond_signal(&k->changed);
@@ -122,7 +125,7 @@ static void *work(void *arg)
     }
 }
 
-/* Signals are the host's affair, but a fault is met by the thread that commits it. */
+/* Workers block the host's signals, but not those of their own faults. */
 static void signals_to_block(sigset_t *set)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -150,7 +153,7 @@ static bool start_worker(struct pool *pool, int w)
     return false;
 }
 
-/* Starts the workers up to `last` that are missing, unless one was refused before. */
+/* Starts the missing workers up to `last`, unless creating one has failed before. */
 static void start_workers(struct pool *pool, int last)
 {
     sigset_t block, before;
@@ -167,7 +170,7 @@ static void start_workers(struct pool *pool, int last)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The last worker up to `last` that runs. */
+/* The highest running worker, at most `last`. */
 static int workers_up_to(struct pool *pool, int last)
 {
     const pid_t process = getpid();
@@ -177,7 +180,7 @@ static int workers_up_to(struct pool *pool, int last)
         pool->started = 0;
         pool->refused = false;
         atomic_store(&pool->available, pool->threads);
-        /* Where threads have to share CPUs, one that spins is in another's way. */
+        /* If threads share CPUs, a spinning thread would hold up another one. */
         pool->spins = pool->threads <= attendi_cpus();
     }
     if (pool->started < last && !pool->refused)

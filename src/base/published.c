@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/struct_size.h"
 
-/* Where a field that 0.1 did not have begins is where the struct of 0.1 ended. */
+/* The 0.1 size of a struct is the offset of its first later field. */
 #define SIZE_BEFORE(type, field) offsetof(type, field)
 
 #define PUBLISHED(kind, text, ...)                                                       \
@@ -44,7 +44,7 @@ attend_status attendi_io_read(const attend_io *given, attend_io *own, attend_err
     return attendi_struct_read(&io_sizes, given, own, err);
 }
 
-/* What 0.1 did not say of its summaries stays 0. */
+/* A struct of 0.1 has no size of summaries: it stays 0. */
 attend_status attendi_stats_request_read(const attend_stats *given, attend_stats *own,
                                          attend_error *err)
 {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* No struct will ever be so large: a size above is no size but garbage. */
+/* Larger than any struct: a size above is not initialised memory. */
 enum { SIZE_MOST = 4096 };
 
 static size_t size_of(const void *given)
@@ -31,8 +31,8 @@ static attend_status check_size(const struct struct_sizes *s, size_t size,
                             size, s->size[0]);
     if (!known)
         return attendi_fail(err, ATTEND_EINVAL,
-                            "%s.struct_size (%zu) is that of no header; this library's "
-                            "is %zu",
+                            "%s.struct_size (%zu) is not the size of any header; "
+                            "this library has %zu",
                             s->name, size, own);
     return ATTEND_OK;
 }
@@ -46,8 +46,8 @@ attend_status attendi_struct_read(const struct struct_sizes *s, const void *give
     for (size_t at = own_size; at < size; at++)
         if (bytes[at] != 0)
             return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                                "%s has byte %zu of %zu set, which this library (%s) "
-                                "does not know",
+                                "%s has byte %zu of %zu set, a field that this library "
+                                "(%s) lacks",
                                 s->name, at, size, attend_version());
     memcpy((char *)own + sizeof size, bytes + sizeof size,
            (size < own_size ? size : own_size) - sizeof size);

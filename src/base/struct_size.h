@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs that grow at their end: a caller may have been compiled with an older or a
- * newer header than this library.  docs/API.md has the rules.
+ * Structs that grow at their end: callers may be compiled with an older or a newer header
+ * than this library. docs/ARCHITECTURE.md has the rules.
  */
 #ifndef ATTEND_BASE_STRUCT_SIZE_H
 #define ATTEND_BASE_STRUCT_SIZE_H
 
 #include "attend/attend.h"
 
-/* The sizes that headers up to this one have given a struct, oldest first. */
+/* The published sizes of a struct, oldest first. */
 struct struct_sizes {
     const char *name; /* in messages */
     size_t count;
@@ -26,9 +26,9 @@ attend_status attendi_struct_read(const struct struct_sizes *sizes, const void *
                                   void *own, attend_error *err);
 
 /*
- * The other way, for a struct that the library fills: copies what the caller's has of
- * `own`, and sets the rest of it to 0.  The same sizes are refused; any larger one is
- * accepted.
+ * The reverse, for a struct that the library fills: copies `own` up to the caller's size
+ * and sets the rest of the caller's struct to 0.  The same sizes are EINVAL; any larger
+ * size is accepted.
  */
 attend_status attendi_struct_write(const struct struct_sizes *sizes, const void *own,
                                    void *given, attend_error *err);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface of a backend: the device that computes validated problems.  A call takes
- * the path
+ * The interface of a backend, which computes validated problems on one kind of device.  A
+ * call takes the path
  *
  *     api/ -> validation (core/) -> backend
  *
- * Code above the backend uses shapes, numbers and pointers only: what a pointer leads to
- * is read by the backend alone, since it may be memory of a device.  docs/BACKENDS.md
- * describes how to add one.
+ * Only the backend dereferences pointers of the problem: they may be device memory.
+ * docs/ARCHITECTURE.md describes how to add a backend.
  */
 #ifndef ATTEND_CORE_BACKEND_H
 #define ATTEND_CORE_BACKEND_H
@@ -17,39 +16,41 @@
 #include "core/merge.h"
 #include "core/problem.h"
 
-/* The decisions of plan() for a pass. */
+/* The result of plan(): how a pass is computed. */
 struct plan {
-    size_t
-        workspace; /* bytes that the pass needs, at ATTENDI_ALIGN; SIZE_MAX: too many */
-    int64_t state[64]; /* the backend's own */
+    size_t workspace;  /* bytes, aligned to ATTENDI_ALIGN; SIZE_MAX: too many */
+    int64_t state[64]; /* private to the backend */
 };
 
 /*
- * Computes the problem, or queues it behind the context's earlier calls; `workspace`
- * stays the call's until then.  Fails with no output written, but for ECANCELLED.
+ * Computes the problem, or queues it behind the context's earlier calls; `workspace` is
+ * reserved until it is done.  On failure no output is written, except after ECANCELLED.
  */
 typedef attend_status backend_pass(const attend_context *ctx, struct problem *p,
                                    const struct plan *plan, void *workspace,
                                    attend_error *err);
 
-/* An operation that is NULL is not supported, and refused by its name. */
+/* An operation that is NULL fails with EUNSUPPORTED and the name of the call. */
 struct backend {
     const char *name;
-    attend_memory memory; /* where the tensors of its contexts lie */
+    attend_memory memory; /* memory of the tensors */
 
     /* ---- passes over keys: forward, partials of a shard, inspection */
 
     /*
-     * Whether it can compute the problem; the error says why not.  The first to look at
-     * what the rule points at, where it can.
+     * ATTEND_OK, or EUNSUPPORTED with the reason.  Also validates the values behind
+     * pointers that are in host memory.
      */
     attend_status (*supports)(const attend_context *ctx, const struct problem *p,
                               attend_error *err);
-    /* From shapes and the context alone, so that it can be kept. */
+    /*
+     * Chooses tiling and workspace from shapes and the context only: the result may be
+     * cached.
+     */
     void (*plan)(const attend_context *ctx, struct problem *p, struct plan *plan);
     /*
-     * `size` bytes for a pass; their contents are lost, and the context keeps them.
-     * NULL: the context's scratch, in host memory.
+     * `size` bytes for a pass, uninitialised and owned by the context.  NULL: the
+     * context's scratch, in host memory.
      */
     attend_status (*workspace)(attend_context *ctx, size_t size, void **workspace,
                                attend_error *err);
@@ -59,19 +60,22 @@ struct backend {
 
     /* ---- results of several passes */
 
-    /* O and LSE, or records of a larger shard, from records in any order of shards. */
+    /*
+     * O and LSE, or the records of a larger shard, from the records of shards in any
+     * order.
+     */
     attend_status (*combine)(attend_context *ctx, struct combination *c,
                              attend_error *err);
     attend_status (*reduce)(attend_context *ctx, struct combination *c,
                             attend_error *err);
     attend_status (*merge)(attend_context *ctx, const struct merge *m, attend_error *err);
-    /* Statistics, or raw sums, from the raw sums of parts. */
+    /* Statistics, or raw sums, of all keys from the raw sums of parts. */
     attend_status (*merge_stats)(attend_context *ctx, const struct stats_merge *m,
                                  attend_error *err);
     attend_status (*reduce_stats)(attend_context *ctx, const struct stats_merge *m,
                                   attend_error *err);
 
-    /* ---- the device; NULL for a backend that computes at once */
+    /* ---- the device; NULL for a synchronous backend */
 
     attend_status (*wait)(attend_context *ctx, attend_error *err);
     attend_status (*set_stream)(attend_context *ctx, void *stream, attend_error *err);
@@ -80,14 +84,14 @@ struct backend {
     void (*close)(attend_context *ctx); /* frees ctx->device */
 };
 
-/* EUNSUPPORTED, which names the call and the backend. */
+/* Fails with EUNSUPPORTED and the names of the call and the backend. */
 attend_status attendi_unsupported(const attend_context *ctx, const char *call,
                                   attend_error *err);
 
-/* Computes a problem by the context's backend. */
+/* Runs a problem on the context's backend. */
 attend_status attendi_compute(attend_context *ctx, struct problem *p, attend_error *err);
 
-/* Bytes of workspace that it would take. */
+/* The bytes of workspace of that pass. */
 attend_status attendi_workspace_size(attend_context *ctx, struct problem *p,
                                      size_t *bytes, attend_error *err);
 

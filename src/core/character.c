@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a head does, from means over its rows. */
+/* Classes of heads, from means over rows. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ const char *attend_character_name(attend_character character)
                                                                      : "unknown";
 }
 
-/* Column of each statistic in stats->rows; EINVAL for one that a head needs and lacks. */
+/* Column of each statistic in stats->rows; EINVAL if a required one is missing. */
 static attend_status find_columns(const attend_stats *stats,
                                   int column[ATTEND_STAT_COUNT], attend_error *err)
 {
@@ -62,7 +62,10 @@ static attend_status check_stats(const attend_stats *stats, int64_t b, int64_t h
     return ATTEND_OK;
 }
 
-/* The statistics of row i by their own numbers; false for a row that does not count. */
+/*
+ * The statistics of row i, indexed by attend_stat; false for a row without keys or with
+ * NaN.
+ */
 static bool read_row(const attend_stats *stats, const int column[ATTEND_STAT_COUNT],
                      int64_t b, int64_t h, int64_t i, double value[ATTEND_STAT_COUNT])
 {
@@ -75,7 +78,7 @@ static bool read_row(const attend_stats *stats, const int column[ATTEND_STAT_COU
     return value[ATTEND_STAT_KEYS] >= 1 && !isnan(value[ATTEND_STAT_MAX]);
 }
 
-/* Adds the mass of the best keys of row i, as far as stats->top_weights tell. */
+/* Adds the mass of the top keys of row i that stats->top_weights contains. */
 static void add_top(const attend_stats *stats, int64_t b, int64_t h, int64_t i,
                     double top_weight, attend_head *sum)
 {
@@ -164,7 +167,7 @@ attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
     return status;
 }
 
-/* For a test that holds: its reason, and true. */
+/* Writes the reason; returns true. */
 __attribute__((format(printf, 3, 4))) static bool because(char *reason, size_t size,
                                                           const char *format, ...)
 {
@@ -177,8 +180,7 @@ __attribute__((format(printf, 3, 4))) static bool because(char *reason, size_t s
     return true;
 }
 
-/* How many keys hold nearly all of the mass, alike enough that N_eff counts them; or 0.
- */
+/* Number of keys with nearly equal weights that hold nearly all of the mass; 0: none. */
 static int averaged(const attend_head *head)
 {
     const double m = round(head->n_eff);
@@ -188,7 +190,7 @@ static int averaged(const attend_head *head)
                : 0;
 }
 
-/* A typical distance, and what it must stay below in a local head. */
+/* A typical distance, and its upper bound in a local head. */
 static double typical_distance(const attend_head *head)
 {
     return expm1(head->log_distance);

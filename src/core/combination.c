@@ -57,7 +57,8 @@ static void part_name(char name[static 32], int64_t part)
     snprintf(name, 32, "parts[%lld]", LL(part));
 }
 
-/* The shards one by one, and that they are of one sequence; *dtype is of their records.
+/*
+ * Validates each shard, and that all belong to one sequence; *dtype: that of the records.
  */
 static attend_status check_shards(struct combination *c, int64_t *all_keys,
                                   attend_dtype *dtype, attend_error *err)
@@ -84,7 +85,7 @@ static attend_status check_shards(struct combination *c, int64_t *all_keys,
     return ATTEND_OK;
 }
 
-/* Outputs apart from a part, but for records that are reduced in place. */
+/* No output overlaps a part, except records that are reduced in place. */
 static attend_status check_memory(const struct combination *c, int64_t part,
                                   attend_error *err)
 {
@@ -166,7 +167,7 @@ attend_status attendi_combine_init(struct combination *c, const attend_rule *rul
     int64_t all_keys;
 
     *c = (struct combination){.parts = parts, .part_count = count};
-    /* Without a record the shapes come from the outputs. */
+    /* Without records, shapes are those of the outputs. */
     c->dtype = (out && out->dtype == ATTEND_F64) ||
                        (lse && lse->data && lse->dtype == ATTEND_F64)
                    ? ATTEND_F64
@@ -211,7 +212,7 @@ attend_status attendi_reduce_init(struct combination *c, const attend_partials *
 
 /* ---- order -------------------------------------------------------------------- */
 
-/* The shards that have keys; returns how many. */
+/* Lists the shards that have keys; returns their number. */
 static int64_t list_parts(const struct combination *c, struct record_place *order)
 {
     int64_t n = 0;
@@ -222,7 +223,7 @@ static int64_t list_parts(const struct combination *c, struct record_place *orde
     return n;
 }
 
-/* Shell's sort: in place, and fast for what is nearly in order. */
+/* Shell sort: in place, and fast on nearly sorted lists. */
 static void sort_parts(const struct combination *c, struct record_place *order, int64_t n)
 {
     for (int64_t gap = n / 2; gap > 0; gap /= 2)
@@ -238,8 +239,8 @@ static void sort_parts(const struct combination *c, struct record_place *order, 
 }
 
 /*
- * Fills place and start, from shards sorted in `place` itself, the last first, so that
- * none is overwritten before it is read.
+ * Fills place and start from the sorted shards at the beginning of `place`, from the last
+ * backwards, so that no shard is overwritten before it is read.
  */
 static attend_status order_records(struct combination *c, attend_error *err)
 {

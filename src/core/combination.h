@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of shards to be combined to O and LSE, or to the records of a larger shard:
- * arguments of attend_combine() and attend_reduce(), validated, and the order of records.
+ * The validated arguments of attend_combine() and attend_reduce(), and the order of
+ * records.  Records of shards combine to O and LSE, or to the records of a larger shard.
  */
 #ifndef ATTEND_CORE_COMBINATION_H
 #define ATTEND_CORE_COMBINATION_H
@@ -21,13 +21,16 @@ struct combination {
     int64_t part_count;
     struct shard to;
     attend_dtype dtype; /* of the records: f32 or f64 */
-    int64_t records;    /* of all parts; at least 1 */
-    /* [records], by attendi_order_records(): the split that each begins with, rising. */
+    int64_t records;    /* in all parts; at least 1 */
+    /*
+     * [records], set by attendi_order_records(): the first split of each record,
+     * ascending.
+     */
     int64_t *start;
     struct record_place *place;
 };
 
-/* Neither reads records.  c->problem has no rows where there is nothing to write. */
+/* Neither reads records. c->problem has no rows if there is nothing to write. */
 attend_status attendi_combine_init(struct combination *c, const attend_rule *rule,
                                    const attend_partials *parts, int64_t count,
                                    const attend_tensor *out, const attend_tensor *lse,
@@ -37,8 +40,8 @@ attend_status attendi_reduce_init(struct combination *c, const attend_partials *
                                   attend_error *err);
 
 /*
- * Fills c->start and c->place, which lie in the context's scratch beside `size` bytes for
- * the caller (SIZE_MAX: too many).  EINVAL where shards overlap.
+ * Allocates and fills c->start and c->place in the context's scratch, with `size` more
+ * bytes for the caller (SIZE_MAX: too many).  EINVAL if shards overlap.
  */
 attend_status attendi_order_records(struct combination *c, attend_context *ctx,
                                     size_t size, void **memory, attend_error *err);
@@ -49,11 +52,11 @@ size_t attendi_record_size(const struct combination *c);
 /* A record of no keys: -inf and zeros. */
 void attendi_empty_record(const struct combination *c, void *to);
 
-/* Copies all records of a row of host memory, `step` bytes from one to the next. */
+/* Copies the records of a row in host memory; `step` bytes from one copy to the next. */
 void attendi_copy_records(const struct combination *c, int64_t b, int64_t h, int64_t i,
                           void *to, size_t step);
 
-/* Records from `first` on that begin before split `end`; returns how many. */
+/* Number of records from `first` on that begin before split `end`. */
 int64_t attendi_records_before(const struct combination *c, int64_t first, int64_t end);
 
 #endif

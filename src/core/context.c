@@ -14,7 +14,7 @@ attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
     }
     *scratch = ctx->scratch;
     if (!ctx->scratch && size > 0)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory for %zu bytes of scratch",
                             size);
     return ATTEND_OK;
 }

@@ -15,7 +15,7 @@ static int bin_of(int what, double x)
     return bin < 0 ? 0 : bin < ATTEND_SUMMARY_BINS ? (int)bin : ATTEND_SUMMARY_BINS - 1;
 }
 
-/* Rows first .. end - 1; twice over them, so that the sd does not cancel. */
+/* Rows first .. end - 1, in two passes: the sd has no cancellation. */
 static void summarise(const double *digest, int what, int64_t first, int64_t end,
                       attend_summary *to)
 {
@@ -47,7 +47,7 @@ static void summarise(const double *digest, int what, int64_t first, int64_t end
         to->mean = to->sd = to->min = to->max = NAN;
 }
 
-/* The caller's may be larger than ours: what we do not know of it is 0. */
+/* The caller's struct may be larger than this version's: the rest of it is 0. */
 static attend_summary *summary_at(const struct problem *p, int64_t index)
 {
     const size_t stride = (size_t)p->stats.summary_stride;
@@ -65,7 +65,7 @@ void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h)
     for (int what = 0; what < p->stats.summary_kinds; what++) {
         const int64_t at = (head * p->stats.summary_kinds + what) * ATTEND_SUMMARY_GROUPS;
 
-        if (what >= ATTEND_SUMMARY_COUNT) { /* of a newer header: no rows */
+        if (what >= ATTEND_SUMMARY_COUNT) { /* a kind of a newer header: no rows */
             for (int64_t x = 0; x < ATTEND_SUMMARY_GROUPS; x++)
                 summary_at(p, at + x);
             continue;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "core/tensor.h"
 
-/* Rows of the map that so many queries in a row meet at most. */
+/* Maximum number of map rows covered by `queries` consecutive queries. */
 static int64_t rows_met(const struct inspection *s, int64_t queries)
 {
     return min_i64(queries, queries / s->block + 2);
@@ -21,7 +21,7 @@ size_t attendi_pool_size(const struct problem *p, int64_t queries)
 {
     const struct inspection *s = p->inspection;
 
-    /* An item begins with a block, or lies within one. */
+    /* An item starts at a block, or lies within one. */
     return !s->block
                ? 0
                : (size_t)(rows_met(s, queries) * ceil_div_i64(s->item_keys, s->block)) *
@@ -106,7 +106,7 @@ void attendi_pool_join(const struct problem *p)
         for (int64_t row = 0; row < rows; row++) {
             double sum = 0;
 
-            /* Pieces past the last key have left no part. */
+            /* Pieces past the last key have no part. */
             for (int64_t x = index; x < index + s->pieces; x++)
                 if (attendi_inspect_item(p, x).keys.lo < p->nk)
                     sum += s->parts[x * rows + row];

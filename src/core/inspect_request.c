@@ -7,7 +7,7 @@
 #include "base/published.h"
 #include "core/tensor.h"
 
-/* Items that a problem should have at least, and keys of an item. */
+/* Minimum number of items of a problem; step and maximum of the keys of an item. */
 enum { ITEMS_WANTED = 32, KEYS_STEP = 128, KEYS_MOST = 512 };
 
 static attend_status check_lse(const struct problem *p, const attend_view *lse,
@@ -20,8 +20,8 @@ static attend_status check_lse(const struct problem *p, const attend_view *lse,
     return attendi_dtype_check("lse", lse->dtype, 0, err);
 }
 
-/* An output of `rows` by `columns` for each head, if it is wanted. */
-static attend_status take_output(const struct problem *p, const char *name,
+/* Validates an optional output of `rows` by `columns` per head. */
+static attend_status read_output(const struct problem *p, const char *name,
                                  const attend_tensor *from, int64_t rows, int64_t columns,
                                  attend_tensor *to, attend_error *err)
 {
@@ -34,14 +34,14 @@ static attend_status take_output(const struct problem *p, const char *name,
     return attendi_dtype_check(name, from->dtype, attendi_wide_dtype(p->dtype), err);
 }
 
-static attend_status take_columns(const struct problem *p, struct inspection *s,
+static attend_status read_columns(const struct problem *p, struct inspection *s,
                                   const attend_inspection *request, attend_error *err)
 {
-    TRY(take_output(p, "column_mass", &request->column_mass, 1, p->nk, &s->column_mass,
+    TRY(read_output(p, "column_mass", &request->column_mass, 1, p->nk, &s->column_mass,
                     err));
-    TRY(take_output(p, "column_max", &request->column_max, 1, p->nk, &s->column_max,
+    TRY(read_output(p, "column_max", &request->column_max, 1, p->nk, &s->column_max,
                     err));
-    TRY(take_output(p, "column_last", &request->column_last, 1, p->nk, &s->column_last,
+    TRY(read_output(p, "column_last", &request->column_last, 1, p->nk, &s->column_last,
                     err));
     s->last_query = p->nq;
     if (!s->column_last.data)
@@ -54,7 +54,7 @@ static attend_status take_columns(const struct problem *p, struct inspection *s,
     return ATTEND_OK;
 }
 
-static attend_status take_pooled(const struct problem *p, struct inspection *s,
+static attend_status read_pooled(const struct problem *p, struct inspection *s,
                                  const attend_inspection *request, attend_error *err)
 {
     if (!request->pooled.data)
@@ -63,7 +63,7 @@ static attend_status take_pooled(const struct problem *p, struct inspection *s,
         return attendi_fail(err, ATTEND_EINVAL, "pooled_block (%lld) is below 1",
                             LL(request->pooled_block));
     s->block = min_i64(request->pooled_block, max_i64(1, max_i64(p->nq, p->nk)));
-    return take_output(p, "pooled", &request->pooled, ceil_div_i64(p->nq, s->block),
+    return read_output(p, "pooled", &request->pooled, ceil_div_i64(p->nq, s->block),
                        ceil_div_i64(p->nk, s->block), &s->pooled, err);
 }
 
@@ -77,14 +77,14 @@ static attend_status check_zoom_axis(const char *name, int64_t first, int64_t co
     return ATTEND_OK;
 }
 
-static attend_status take_zoom(const struct problem *p, struct inspection *s,
+static attend_status read_zoom(const struct problem *p, struct inspection *s,
                                const attend_inspection *request, attend_error *err)
 {
     const attend_tensor *zoom = &request->zoom;
 
     if (!zoom->data)
         return ATTEND_OK;
-    TRY(take_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom, err));
+    TRY(read_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom, err));
     TRY(check_zoom_axis("zoom_query", request->zoom_query, zoom->size[2], 2, p->nq, err));
     TRY(check_zoom_axis("zoom_key", request->zoom_key, zoom->size[3], 3, p->nk, err));
     s->zoom_query = request->zoom_query;
@@ -111,7 +111,7 @@ static attend_status check_probe(const struct problem *p, int64_t x,
     return ATTEND_OK;
 }
 
-static attend_status take_probes(struct inspection *s, const attend_inspection *request,
+static attend_status read_probes(struct inspection *s, const attend_inspection *request,
                                  attend_error *err)
 {
     if (request->probe_count < 0)
@@ -140,7 +140,7 @@ attend_status attendi_inspect_check_host(const struct problem *p, attend_error *
     return ATTEND_OK;
 }
 
-/* Which part of P anything but a probe is about. */
+/* The rectangle of P that the outputs other than probes cover. */
 static void find_extent(const struct problem *p, struct inspection *s)
 {
     const bool whole = s->column_mass.data || s->column_max.data || s->pooled.data;
@@ -160,7 +160,7 @@ static void find_extent(const struct problem *p, struct inspection *s)
 static attend_status cut(const struct problem *p, struct inspection *s, attend_error *err)
 {
     const int64_t heads = p->nb * p->hq, keys = s->keys.hi - s->keys.lo;
-    /* Keys of an item: fewer where there are few in all, by shape alone. */
+    /* Keys of an item: fewer if the problem is small; a function of the shape. */
     const int64_t share = min_i64(heads, ITEMS_WANTED) *
                           min_i64(keys, ITEMS_WANTED * KEYS_MOST) / ITEMS_WANTED;
     const int64_t wanted = max_i64(
@@ -213,10 +213,10 @@ attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
     *s = (struct inspection){.lse = request->lse};
     TRY(attendi_problem_init_keys(p, rule, &request->q, &request->k, err));
     TRY(check_lse(p, &request->lse, err));
-    TRY(take_columns(p, s, request, err));
-    TRY(take_pooled(p, s, request, err));
-    TRY(take_zoom(p, s, request, err));
-    TRY(take_probes(s, request, err));
+    TRY(read_columns(p, s, request, err));
+    TRY(read_pooled(p, s, request, err));
+    TRY(read_zoom(p, s, request, err));
+    TRY(read_probes(s, request, err));
     p->inspection = s;
     find_extent(p, s);
     TRY(cut(p, s, err));

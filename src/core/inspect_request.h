@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request for an inspection, validated, and how its work is cut.  An item is one query
- * head with some keys and every query that is asked about, so that no two items write to
- * one column.  The cut follows from shape and request alone.
+ * A validated inspection request and its work items.  An item is one query head with a
+ * range of keys and all requested queries, so that no two items write to one column.  The
+ * items depend on shape and request only.
  */
 #ifndef ATTEND_CORE_INSPECT_REQUEST_H
 #define ATTEND_CORE_INSPECT_REQUEST_H
@@ -12,21 +12,21 @@
 struct inspection {
     attend_view lse;
     attend_tensor column_mass, column_max, column_last, pooled, zoom;
-    int64_t last_query; /* column_last begins here */
-    int64_t block;      /* of pooled, within the problem; 0: not wanted */
+    int64_t last_query; /* first query of column_last */
+    int64_t block;      /* of pooled, at most the problem's size; 0: not requested */
     int64_t zoom_query, zoom_key;
     const attend_probe *probes;
     int64_t probe_count;
     double *probe_weights;
-    int64_t queries, queries_end; /* queries that something but a probe is about */
-    struct key_range keys;        /* keys likewise */
+    int64_t queries, queries_end; /* range of queries of the outputs other than probes */
+    struct key_range keys;        /* range of keys of these outputs */
     /*
      * Items begin at multiples of `span` keys, a multiple of `block`; a block with more
-     * keys than an item should have is a span of several pieces.
+     * keys than an item is a span of several pieces.
      */
     int64_t span, pieces, item_keys; /* item_keys: of a full item */
     int64_t first_span, items_per_head, count;
-    double *parts; /* [count][pooled rows], where a block has several items; else NULL */
+    double *parts; /* [count][pooled rows], if a block has several items; else NULL */
 };
 
 struct inspect_item {
@@ -34,12 +34,12 @@ struct inspect_item {
     struct key_range keys; /* may be empty */
 };
 
-/* Fills *p and *s, with p->inspection = s; s->parts is left NULL. */
+/* Fills *p and *s, with p->inspection = s and s->parts = NULL. */
 attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
                                    const attend_rule *rule,
                                    const attend_inspection *request, attend_error *err);
 
-/* Part of attendi_problem_check_host(): the probes. */
+/* Validates the probes, for attendi_problem_check_host(). */
 attend_status attendi_inspect_check_host(const struct problem *p, attend_error *err);
 
 struct inspect_item attendi_inspect_item(const struct problem *p, int64_t index);

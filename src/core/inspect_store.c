@@ -32,7 +32,7 @@ void attendi_inspect_store_zoom(const struct problem *p, const struct inspect_it
                                 const void *weights, int64_t lanes)
 {
     const attend_tensor *zoom = &p->inspection->zoom;
-    /* In the rectangle's own numbers. */
+    /* Indices within the rectangle. */
     const int64_t row = i - p->inspection->zoom_query,
                   column = j - p->inspection->zoom_key;
     const int64_t row_end = min_i64(row + queries, zoom->size[2]);

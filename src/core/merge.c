@@ -39,8 +39,8 @@ static attend_status check_part(const attend_part *part, int64_t index,
 }
 
 /*
- * Outputs apart from each other and from the parts, but for a merge in place: O or LSE
- * may be that of a part, the very tensor.
+ * Outputs overlap neither each other nor a part, except in place: O or LSE may be the
+ * tensor of a part.
  */
 static attend_status check_memory(const attend_part *parts, int64_t count,
                                   const attend_tensor *out, const attend_tensor *lse,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of calls over parts of the keys, validated: O with LSE, and raw sums. */
+/* Validated parts of the keys to be merged: O with LSE, and raw sums. */
 #ifndef ATTEND_CORE_MERGE_H
 #define ATTEND_CORE_MERGE_H
 
@@ -12,7 +12,7 @@ struct problem;
 struct merge {
     const attend_part *parts;
     int64_t count;
-    attend_tensor out, lse; /* lse.data NULL: not wanted */
+    attend_tensor out, lse; /* lse.data NULL: not requested */
     int64_t rows;           /* nb * hq * nq; 0: nothing to write */
 };
 
@@ -21,12 +21,12 @@ attend_status attendi_merge_init(struct merge *m, const attend_part *parts, int6
                                  const attend_tensor *out, const attend_tensor *lse,
                                  attend_error *err);
 
-/* Raw sums to be added; `problem` has the shape and the request. */
+/* Raw sums to merge; `problem` has shape and request. */
 struct stats_merge {
     struct problem *problem;
     const attend_stats_part *parts;
     int64_t count;
-    bool ends; /* statistics are wanted; else raw sums alone */
+    bool ends; /* read statistics from the sums; else store the sums only */
 };
 
 #endif

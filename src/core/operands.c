@@ -77,7 +77,7 @@ void attendi_add_output_array(struct operands *all, const char *name, const void
 
 /* ---- overlap --------------------------------------------------------------- */
 
-/* The axis of the largest step below `step`, or of the same step after `axis`. */
+/* The axis with the largest step below `step`, or with the same step after `axis`. */
 static int next_axis(const struct operand *o, int64_t step, int axis)
 {
     int64_t largest = 0;
@@ -96,8 +96,8 @@ static int next_axis(const struct operand *o, int64_t step, int axis)
 }
 
 /*
- * Whether the byte is one of an element.  Takes the largest index of each axis in turn,
- * which finds the element in every layout whose axes nest; in others it may miss one.
+ * Whether the byte belongs to an element.  Takes the largest possible index of each axis
+ * in turn: exact for layouts whose axes nest; in other layouts an element may be missed.
  */
 static bool holds(const struct operand *o, uintptr_t address)
 {

@@ -15,21 +15,21 @@ struct operand {
     bool is_output;
     uintptr_t data, low, high;    /* the first, lowest and highest byte */
     size_t element;               /* bytes */
-    const int64_t *size, *stride; /* of the caller's view; NULL: every byte is used */
+    const int64_t *size, *stride; /* of the caller's view; NULL: contiguous */
 };
 
-/* More than any call has. */
+/* Above the number of operands of any call. */
 enum { OPERANDS_MOST = 24 };
 
 struct problem;
 
-/* Start from count = 0.  Views stay the caller's, and must outlive this. */
+/* Starts from count = 0.  Refers to the caller's views, which must outlive it. */
 struct operands {
     int count;
     struct operand at[OPERANDS_MOST];
 };
 
-/* Adds a checked view; one that is empty or has no data is left out. */
+/* Adds a validated view; an empty view is ignored. */
 void attendi_add_input(struct operands *all, const char *name, const attend_view *view);
 void attendi_add_output(struct operands *all, const char *name,
                         const attend_tensor *tensor);
@@ -41,7 +41,7 @@ void attendi_add_output_array(struct operands *all, const char *name, const void
 
 /* The inputs of a problem: tensors, and the arrays of its rule. */
 void attendi_problem_add_inputs(const struct problem *p, struct operands *all);
-/* The outputs of a request for statistics, and its classes. */
+/* The outputs of a statistics request, and its classes. */
 void attendi_stats_add_operands(const struct problem *p, struct operands *all);
 
 /*
@@ -51,19 +51,21 @@ void attendi_stats_add_operands(const struct problem *p, struct operands *all);
  */
 attend_status attendi_operands_check(const struct operands *all, attend_error *err);
 
-/* The same for one more input, parts[index].field, which is not added. */
+/* The same for one more input, parts[index].field, without adding it. */
 attend_status attendi_part_check(const struct operands *all, int64_t index,
                                  const char *field, const attend_view *view,
                                  attend_error *err);
 
-/* Whether an output is the very tensor that a view describes, for calls in place. */
+/*
+ * Whether output and view are the same tensor (data, dtype, strides), for calls in place.
+ */
 bool attendi_is_same_tensor(const attend_tensor *tensor, const attend_view *view);
 
-/* EINVAL for fewer parts than `least`, and for parts without a pointer to them. */
+/* EINVAL for fewer parts than `least`, or if `parts` is NULL. */
 attend_status attendi_parts_check(const void *parts, int64_t count, int64_t least,
                                   attend_error *err);
 
-/* EINVAL unless `data` is aligned; NULL is. */
+/* EINVAL unless `data` is aligned; NULL is valid. */
 attend_status attendi_array_check(const char *name, const void *data, size_t alignment,
                                   attend_error *err);
 

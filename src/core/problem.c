@@ -12,8 +12,8 @@
 #include "core/tensor.h"
 
 /*
- * Of d, dv and the heads of a group.  Kernel sets count the scratch of a worker in
- * size_t, at most 2^15 bytes for each of these where that has 32 bits, 2^22 elsewhere.
+ * Maximum of d, dv and the heads of a group.  The scratch of a worker, counted in size_t,
+ * has at most 2^15 bytes for each of these if size_t has 32 bits, else 2^22.
  */
 #if SIZE_MAX > UINT32_MAX
 #define WIDTH_LIMIT SIZE_LIMIT
@@ -21,7 +21,7 @@
 #define WIDTH_LIMIT ((int64_t)1 << 16)
 #endif
 
-/* An axis of one element steps nowhere, whatever stride was written for it. */
+/* The stride of an axis of one element has no effect: sets it to 0. */
 static void drop_idle_strides(attend_view *view)
 {
     for (int a = 0; a < 4; a++)
@@ -42,7 +42,7 @@ static attend_status check_rows(const char *name, const int64_t size[4],
     return ATTEND_OK;
 }
 
-/* A view as the _default() functions leave it. */
+/* A view with the values of the _default() functions. */
 static bool is_unset(const attend_view *view)
 {
     return !view->data && view->size[0] == 0 && view->size[1] == 0 &&
@@ -154,7 +154,7 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
             return attendi_fail(
                 err, ATTEND_ETOOBIG,
                 "weights of (%lld, %lld, %lld, %lld) exceed %lld elements; "
-                "set force_weights to compute them all the same",
+                "set force_weights to compute them",
                 LL(p->nb), LL(p->hq), LL(p->nq), LL(p->nk), LL(ATTEND_WEIGHTS_MAX));
     }
     p->out = io->out;
@@ -278,7 +278,7 @@ void attendi_problem_add_inputs(const struct problem *p, struct operands *all)
     attendi_add_input_array(all, "sinks", p->sinks, p->hq, sizeof *p->sinks);
 }
 
-/* Every input and output of a call, once all is known. */
+/* Checks that no output of the call overlaps another operand. */
 static attend_status check_memory(const struct problem *p, attend_error *err)
 {
     struct operands all;
@@ -347,7 +347,7 @@ attend_status attendi_problem_check_host(const struct problem *p, attend_error *
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Reads the caller's structs and takes the inputs. */
+/* Reads the caller's structs and validates the inputs. */
 static attend_status begin(struct problem *p, const attend_rule *given_rule,
                            attend_rule *rule, const attend_io *given_io, attend_io *io,
                            attend_error *err)
@@ -382,7 +382,7 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *gi
 
     io.q = *q;
     io.k = *k;
-    io.v = *k; /* without columns, it passes where k does */
+    io.v = *k; /* empty: valid wherever k is */
     io.v.size[3] = 0;
     *p = (struct problem){0};
     TRY(attendi_rule_read(given, &rule, err));
@@ -402,22 +402,25 @@ static attend_status check_no_outputs(const attend_io *io, attend_error *err)
     for (size_t x = 0; x < ARRAY_LEN(output); x++)
         if (output[x].data)
             return attendi_fail(err, ATTEND_EINVAL,
-                                "io.%s is set, but partials are the only output",
+                                "%s is set, but partials are the only output",
                                 output[x].name);
     return ATTEND_OK;
 }
 
-/* Raw sums of the rows of a shard: they are of one record, and all that is written. */
-static attend_status take_sums(struct problem *p, const attend_stats *request,
+/*
+ * Validates the raw sums of a shard, which has one record; they are its only statistics.
+ */
+static attend_status read_sums(struct problem *p, const attend_stats *request,
                                attend_error *err)
 {
     if (!request)
         return ATTEND_OK;
     TRY(attendi_stats_init(p, request, err));
     if (!p->stats.raw.data)
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "stats.raw.data is NULL, but raw sums are all that a shard "
-                            "leaves");
+        return attendi_fail(
+            err, ATTEND_EINVAL,
+            "stats.raw.data is NULL, but raw sums are the only statistics "
+            "of a shard");
     if (p->stats.summaries)
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.summaries is set, but a shard has no whole rows");
@@ -428,7 +431,7 @@ static attend_status take_sums(struct problem *p, const attend_stats *request,
     return ATTEND_OK;
 }
 
-static attend_status take_shard(struct problem *p, struct shard *shard,
+static attend_status read_shard(struct problem *p, struct shard *shard,
                                 const attend_partials *partials, attend_error *err)
 {
     const int64_t out[4] = {p->nb, p->hq, p->nq, p->dv};
@@ -459,13 +462,13 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
 
     TRY(begin(p, given_rule, &rule, given_io, &io, err));
     TRY(check_no_outputs(&io, err));
-    TRY(take_shard(p, shard, partials, err));
+    TRY(read_shard(p, shard, partials, err));
     TRY(check_rule(p, &rule, err));
-    TRY(take_sums(p, io.stats, err));
+    TRY(read_sums(p, io.stats, err));
     return check_memory(p, err);
 }
 
-/* One list has the rows of a head, or of all heads if these have one row. */
+/* A list has the rows of one head, or of all heads if these have one row each. */
 static void list_rows(struct problem *p)
 {
     p->group = p->nq == 1 ? p->hq : 1;

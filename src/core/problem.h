@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "attend/attend.h"
-#include "base/base.h"
+#include "base/key_range.h"
 #include "core/row_stats.h"
 
 struct inspection;
@@ -23,27 +23,24 @@ struct problem {
     double scale, softcap;
     attend_causal causal;
     const int64_t *causal_offset;
-    int64_t first_query;               /* in the sequence that positions count */
+    int64_t first_query;               /* index of query 0 in the sequence */
     int64_t window_left, window_right; /* -1: open; at most WINDOW_MAX */
     const int64_t *key_lengths;        /* of the whole sequence */
     attend_view q, k, v;
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
-    bool fast;          /* ATTEND_ORDER_FAST */
-    int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
-    const struct shard *shard; /* NULL: rows are ended; else they leave its records */
+    bool fast;                 /* ATTEND_ORDER_FAST */
+    int64_t split_keys;        /* keys of a split; depends on the kernel set */
+    const struct shard *shard; /* NULL: O and LSE are computed; else records of the
+                                  shard */
     attend_tensor records;
     struct stats stats;
     struct inspection *inspection; /* NULL: a forward pass; else v, out, lse are empty */
 };
 
-/*
- * Offsets stay within POSITION_MAX.  A window of WINDOW_MAX reaches every key from any
- * position, and their sum does not overflow.
- */
+/* Offsets stay within it: the sum with WINDOW_MAX does not overflow. */
 #define POSITION_MAX ((int64_t)1 << 60)
-#define WINDOW_MAX ((int64_t)1 << 62)
 
 /* The only place that validates.  `rule` may be NULL. */
 attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
@@ -54,16 +51,16 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
                                         attend_error *err);
 
 /*
- * What is left to check where it lies in host memory: all that the rule and the requests
- * point at, per batch, head and key: offsets, lengths, slopes, sinks, classes, probes.
- * The others know shapes, numbers and pointers alone.
+ * Validates the arrays of the rule and the requests, in host memory: offsets, lengths,
+ * slopes, sinks, classes, probes.  All other checks use shapes, numbers and pointers
+ * only.
  */
 attend_status attendi_problem_check_host(const struct problem *p, attend_error *err);
 
 /*
- * The same for partials of a shard, which is filled in; and for rows that end from
- * records of shards of `all_keys` keys, of f64 or f32: it has no inputs, mask and bias,
- * and its dtype is that of inputs that `out` could be of.
+ * Problems for partials of a shard, which is filled in, and for attend_combine(): f32 or
+ * f64 records of shards of `all_keys` keys, without inputs, mask and bias; dtype is
+ * inferred from `out`.
  */
 attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
                                          const attend_rule *rule, const attend_io *io,
@@ -73,11 +70,14 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                                         attend_dtype records, int64_t all_keys,
                                         const attend_tensor *out,
                                         const attend_tensor *lse, attend_error *err);
-/* And for records of a shard that come from others: `data` has been checked. */
+/*
+ * A problem for attend_reduce(): records of a shard from other records.  `data` has been
+ * validated.
+ */
 void attendi_problem_init_records(struct problem *p, const struct shard *shard,
                                   const attend_tensor *data, attend_dtype dtype);
 
-/* Where query i of batch b stands among the keys. */
+/* The position of query i of batch b among the keys. */
 static inline DEVICE_TOO int64_t attendi_position(const struct problem *p, int64_t b,
                                                   int64_t i)
 {
@@ -96,13 +96,12 @@ static inline DEVICE_TOO int64_t attendi_position(const struct problem *p, int64
 }
 
 struct key_range {
-    int64_t lo, hi; /* lo <= j < hi; lo == hi when no key is seen */
+    int64_t lo, hi; /* lo <= j < hi; empty if hi <= lo */
 };
 
 /*
- * Where the keys of the whole sequence that causal rule, window and key length leave of
- * query i begin and end: may lie before key 0 and past nk.  hi <= lo where they leave
- * none.
+ * The keys that query i sees by causal rule, window and key length, relative to key 0 of
+ * the shard: may start before 0 and end past nk. hi <= lo: none.
  */
 static inline DEVICE_TOO struct key_range attendi_sequence_bounds(const struct problem *p,
                                                                   int64_t b, int64_t i)
@@ -112,16 +111,11 @@ static inline DEVICE_TOO struct key_range attendi_sequence_bounds(const struct p
 
     lo -= p->first_key;
     hi -= p->first_key;
-    if (p->causal != ATTEND_CAUSAL_NONE)
-        hi = min_i64(hi, position + 1);
-    if (p->window_right >= 0)
-        hi = min_i64(hi, position + p->window_right + 1);
-    if (p->window_left >= 0)
-        lo = max_i64(lo, position - p->window_left);
+    ATTENDI_CLIP_KEYS(*p, position, lo, hi);
     return (struct key_range){lo, hi};
 }
 
-/* The same of the problem's own keys.  Neither falls from one query to the next. */
+/* The same, clipped to the problem's keys.  Both bounds are non-decreasing in i. */
 static inline DEVICE_TOO struct key_range attendi_key_bounds(const struct problem *p,
                                                              int64_t b, int64_t i)
 {
@@ -139,11 +133,11 @@ static inline DEVICE_TOO struct key_range attendi_key_range(const struct problem
 }
 
 /*
- * The key that ALiBi distances of a row are counted from: the one its slope favours most
- * of those that causal rule, window and key length leave, the last for a positive slope,
- * the first for a negative one.  Softmax does not know a shift common to a row, so that
- * is as good as the row's position, and distances are small where weights are large.
- * It does not depend on the mask, nor on the shard, outside of which it may lie.
+ * The key from which ALiBi distances of a row are counted: of those that the row sees by
+ * causal rule, window and key length, the last for a positive slope, the first for a
+ * negative one.  Softmax is invariant under a shift of a row, and distances are small
+ * where weights are large.  The anchor depends neither on the mask nor on the shard,
+ * outside of which it may lie.
  */
 static inline DEVICE_TOO int64_t attendi_anchor(const struct problem *p, int64_t b,
                                                 int64_t h, int64_t i)
@@ -153,7 +147,7 @@ static inline DEVICE_TOO int64_t attendi_anchor(const struct problem *p, int64_t
     return p->alibi[h] < 0 ? keys.lo : keys.hi - 1;
 }
 
-/* What a score is more than one counted from the anchor. */
+/* alibi[h] * (anchor - position): added to anchor-relative scores to get the scores. */
 static inline DEVICE_TOO double attendi_alibi_shift(const struct problem *p, int64_t b,
                                                     int64_t h, int64_t i)
 {

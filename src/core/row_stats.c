@@ -46,8 +46,8 @@ const char *attend_stat_name(attend_stat stat)
     return (int)stat >= 0 && stat < ATTEND_STAT_COUNT ? known[stat].name : "unknown";
 }
 
-/* A tensor of the request, if it is wanted: (nb, hq, nq, columns), these in 1 .. most. */
-static attend_status take_tensor(struct problem *p, const char *name,
+/* Validates an optional tensor (nb, hq, nq, columns), with 1 <= columns <= most. */
+static attend_status read_tensor(struct problem *p, const char *name,
                                  const attend_tensor *from, int64_t most, unsigned needs,
                                  attend_tensor *to, int *columns, attend_error *err)
 {
@@ -65,11 +65,11 @@ static attend_status take_tensor(struct problem *p, const char *name,
     return attendi_dtype_check(name, from->dtype, 0, err);
 }
 
-static attend_status take_columns(struct problem *p, const attend_stats *request,
+static attend_status read_columns(struct problem *p, const attend_stats *request,
                                   attend_error *err)
 {
     struct stats *const s = &p->stats;
-    TRY(take_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, 0, &s->rows,
+    TRY(read_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, 0, &s->rows,
                     &s->columns, err));
     if (s->columns > 0 && !request->columns)
         return attendi_fail(err, ATTEND_EINVAL, "stats.columns is NULL");
@@ -92,7 +92,7 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
     return ATTEND_OK;
 }
 
-static attend_status take_top(struct problem *p, const attend_stats *request,
+static attend_status read_top(struct problem *p, const attend_stats *request,
                               attend_error *err)
 {
     struct stats *const s = &p->stats;
@@ -101,7 +101,7 @@ static attend_status take_top(struct problem *p, const attend_stats *request,
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.top_keys is set but stats.top_weights is not");
     const attend_status status =
-        take_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX,
+        read_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX,
                     STATS_TOP, &s->top_weights, &s->named, err);
     s->top_keys = request->top_keys;
     s->top = s->named > s->top ? s->named : s->top;
@@ -109,12 +109,12 @@ static attend_status take_top(struct problem *p, const attend_stats *request,
     return attendi_array_check("stats.top_keys", s->top_keys, sizeof *s->top_keys, err);
 }
 
-static attend_status take_classes(struct problem *p, const attend_stats *request,
+static attend_status read_classes(struct problem *p, const attend_stats *request,
                                   attend_error *err)
 {
     struct stats *const s = &p->stats;
     const attend_status status =
-        take_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX,
+        read_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX,
                     STATS_CLASSES, &s->class_mass, &s->class_count, err);
 
     if (status != ATTEND_OK || s->class_count == 0)
@@ -131,8 +131,8 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
     return attendi_array_check("stats.classes", s->classes, sizeof *s->classes, err);
 }
 
-/* The sums that a pass leaves, once all else is known. */
-static attend_status take_raw(struct problem *p, const attend_stats *request,
+/* The layout of the raw sums, which depends on the other fields. */
+static attend_status read_raw(struct problem *p, const attend_stats *request,
                               attend_error *err)
 {
     struct stats *const s = &p->stats;
@@ -154,8 +154,8 @@ static attend_status take_raw(struct problem *p, const attend_stats *request,
     return attendi_dtype_check("stats.raw", request->raw.dtype, ATTEND_F64, err);
 }
 
-/* Where the summaries go, by the size and the number that the caller's header knows. */
-static attend_status take_summaries(struct problem *p, const attend_stats *request,
+/* The array of summaries, with the caller's struct size and number of kinds. */
+static attend_status read_summaries(struct problem *p, const attend_stats *request,
                                     attend_error *err)
 {
     const int64_t stride =
@@ -192,13 +192,13 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
     if (!given)
         return ATTEND_OK;
     TRY(attendi_stats_request_read(given, &request, err));
-    TRY(take_columns(p, &request, err));
-    TRY(take_top(p, &request, err));
-    TRY(take_tensor(p, "stats.distances", &request.distances, STATS_BINS_MAX, STATS_BINS,
+    TRY(read_columns(p, &request, err));
+    TRY(read_top(p, &request, err));
+    TRY(read_tensor(p, "stats.distances", &request.distances, STATS_BINS_MAX, STATS_BINS,
                     &p->stats.distances, &p->stats.bins, err));
-    TRY(take_classes(p, &request, err));
-    TRY(take_summaries(p, &request, err));
-    TRY(take_raw(p, &request, err));
+    TRY(read_classes(p, &request, err));
+    TRY(read_summaries(p, &request, err));
+    TRY(read_raw(p, &request, err));
     if (p->stats.top > 0 && p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "stats: the largest scores of %lld (nk) keys cannot be named",
@@ -215,7 +215,7 @@ void attendi_stats_add_operands(const struct problem *p, struct operands *all)
     attendi_add_output(all, "stats.raw", &s->raw);
     attendi_add_input_array(all, "stats.classes", s->classes,
                             s->classes ? p->nb * p->nk : 0, sizeof *s->classes);
-    if (p->shard) /* nothing but raw sums is written */
+    if (p->shard) /* only raw sums are written */
         return;
     attendi_add_output(all, "stats.rows", &s->rows);
     attendi_add_output(all, "stats.top_weights", &s->top_weights);

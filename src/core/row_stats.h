@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of a row: what is asked for, what a pass has to sum for it, and how sums
- * become the numbers that the header defines.
+ * Statistics of a row: the request, the sums that a pass accumulates for it, and the
+ * statistics computed from them.
  */
 #ifndef ATTEND_CORE_ROW_STATS_H
 #define ATTEND_CORE_ROW_STATS_H
@@ -11,7 +11,7 @@
 #include "attend/stats.h"
 #include "core/row_sums.h"
 
-/* Sums that a pass keeps for each row besides those that cost next to nothing. */
+/* Sums of a row that a pass computes on request. */
 enum stats_needs {
     STATS_NONE = 0,
     STATS_ROWS = 1 << 0,    /* ROW_REST, ROW_SPREAD, ROW_SQUARES: part of every request */
@@ -29,11 +29,11 @@ enum stats_needs {
     STATS_MAGNITUDE_NOISE = 1 << 12, /* sums of noise */
 };
 
-/* Of distances and of classes. */
+/* Maximum number of distance bins and of classes. */
 enum { STATS_BINS_MAX = 64 };
-/* What an attend_stats of 0.1, which does not say, has room for. */
+/* Summary layout of the 0.1 ABI, which has no summary_stride and summary_kinds. */
 enum { SUMMARY_BYTES_0_1 = 552, SUMMARY_KINDS_0_1 = 5 };
-/* No header will ever have more: a number above is garbage. */
+/* Upper limits: a larger number is not initialised memory. */
 enum { SUMMARY_BYTES_MOST = 4096, SUMMARY_KINDS_MOST = 1024 };
 
 /* A validated request. */
@@ -44,15 +44,16 @@ struct stats {
     attend_stat column[ATTEND_STAT_COUNT];
     attend_tensor rows, top_weights, distances, class_mass, raw;
     int64_t *top_keys;
-    int top, named; /* keys to find, and how many of them the caller wants by name */
+    int top, named; /* largest scores to find; number of them that are stored as top
+                       keys */
     int bins, class_count;
     const int32_t *classes;
     void *summaries;
     int64_t summary_stride;  /* bytes from one to the next */
-    int summary_kinds;       /* that there is room for */
-    struct sums_layout sums; /* what a pass leaves of each row */
+    int summary_kinds;       /* capacity of the caller's array */
+    struct sums_layout sums; /* layout of the raw sums of a row */
     int sums_length;
-    double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */
+    double *ln; /* ln(1 + x) for x < ln_count, if logarithms of distances are requested */
     int64_t ln_count;
     double *digest; /* [nb][hq][nq][ATTEND_SUMMARY_COUNT], for the summaries */
 };
@@ -60,8 +61,8 @@ struct stats {
 struct problem;
 
 /*
- * Fills and validates p->stats, but for the values of classes; the rest of *p is known.
- * `request` may be NULL.
+ * Fills and validates p->stats, except the values of classes; the other fields of *p are
+ * set.  `request` may be NULL.
  */
 attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
                                  attend_error *err);
@@ -74,7 +75,7 @@ static inline double attendi_ln_distance(const struct stats *s, int64_t gap)
     return far < s->ln_count ? s->ln[far] : log1p((double)far);
 }
 
-/* What is asked of one row, in double. */
+/* The statistics of one row. */
 struct row_stats {
     double value[ATTEND_STAT_COUNT];
     double top_weight[ATTEND_TOP_MAX];
@@ -82,19 +83,21 @@ struct row_stats {
     double bin[STATS_BINS_MAX], class_mass[STATS_BINS_MAX];
 };
 
-/* Writes what is asked for of query i of head h. */
+/* Stores the requested statistics of query i of head h. */
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
                          const struct row_stats *row);
 
-/* The row's raw sums, where they are asked for; `sums` become those of the sequence. */
+/*
+ * Stores the row's raw sums, if requested; converts `sums` to positions in the sequence.
+ */
 void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
                              double *sums);
 
-/* The same, and what is read from them. */
+/* The same, and stores the statistics computed from them. */
 void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
                           double *sums);
 
-/* Summaries of one head of one batch, from the digest of its rows. */
+/* Writes the summaries of one head of one batch from the digests of its rows. */
 void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the sums of a row become its statistics: for the host and for kernels of a device.
- */
+/* Statistics of a row from its sums, for the host and for GPU kernels. */
 #ifndef ATTEND_CORE_ROW_STATS_READ_H
 #define ATTEND_CORE_ROW_STATS_READ_H
 
@@ -9,7 +8,7 @@
 #include "base/base.h"
 #include "core/problem.h"
 
-/* Every statistic of a row without keys, and of one whose scores are not numbers. */
+/* All statistics of a row without keys, and of a row with a NaN score. */
 static inline DEVICE_TOO void attendi_stats_no_keys(struct row_stats *row)
 {
     *row = (struct row_stats){0};
@@ -31,13 +30,13 @@ static inline DEVICE_TOO void attendi_stats_not_numbers(struct row_stats *row,
         row->bin[x] = row->class_mass[x] = NAN;
 }
 
-/* What asks for ln l, the logarithm that a row costs. */
+/* Statistics that need ln l. */
 enum {
     LN_WANTED =
         1u << ATTEND_STAT_LSE | 1u << ATTEND_STAT_ENTROPY | 1u << ATTEND_STAT_KEYS_EFF
 };
 
-/* Rounding aside, x lies between; NaN stays. */
+/* Clamps rounding errors of x; NaN is unchanged. */
 static inline DEVICE_TOO double attendi_stats_within(double x, double least, double most)
 {
     return x < least ? least : x > most ? most : x;
@@ -64,7 +63,7 @@ struct stats_products {
     double output2, inner[2];
 };
 
-/* Of columns first, first + step, ... */
+/* Over columns first, first + step, ... */
 static inline DEVICE_TOO struct stats_products
 attendi_stats_products(const struct stats *s, const double *sums, int first, int step)
 {
@@ -116,7 +115,7 @@ static inline DEVICE_TOO void attendi_stats_values(const struct problem *p,
         value[ATTEND_STAT_MAGNITUDE_NOISE] = attendi_stats_noise(s, sums, l, of, 1);
 }
 
-/* The margin, and the largest scores as weights: first, first + step, ... */
+/* The margin, and the weights of top keys first, first + step, ... */
 static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const double *sums,
                                                 double share, int first, int step,
                                                 struct row_stats *row)
@@ -169,7 +168,7 @@ static inline DEVICE_TOO void attendi_stats_read(const struct problem *p,
         row->class_mass[x] = classes[x] * share;
 }
 
-/* What the summaries of a head are made of; NaN for a row that does not count. */
+/* A row's terms of the summaries; NaN for a row that is not counted. */
 static inline DEVICE_TOO void attendi_stats_digest(double *to, const double value[])
 {
     const double keys = value[ATTEND_STAT_KEYS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled for devices too: cuda/sums.cu includes it. */
+/* Also compiled for GPUs: cuda/general/sums.cu includes it. */
 #include "core/row_sums.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static DEVICE_TOO void scale_and_add(double *to, double f, const double *from, d
         to[x] = to[x] * f + from[x] * g;
 }
 
-/* The spread and its square about a maximum that is `by` <= 0 away. */
+/* Moves the spread and its square to a maximum that differs by `by` <= 0. */
 static DEVICE_TOO void move_spread(const double *record, double by, double *spread,
                                    double *spread2)
 {
@@ -42,7 +42,7 @@ static DEVICE_TOO void move_spread(const double *record, double by, double *spre
     *spread2 = record[ROW_SPREAD2] + by * (record[ROW_SPREAD] + *spread);
 }
 
-/* Number, mean and squares about it, of both. */
+/* Combines number, mean and squares about the mean. */
 static DEVICE_TOO void combine_raw(const double *before, double *record)
 {
     const double keys = before[ROW_KEYS] + record[ROW_KEYS];
@@ -56,7 +56,10 @@ static DEVICE_TOO void combine_raw(const double *before, double *record)
     record[ROW_KEYS] = keys;
 }
 
-/* The largest of both, of equal scores those before first; -inf past the last. */
+/*
+ * Merges the largest scores; of equal scores, those of `before` come first; -inf past the
+ * last.
+ */
 static DEVICE_TOO void combine_top(const double *before, double *top, int count)
 {
     double score[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
@@ -90,12 +93,13 @@ DEVICE_TOO void attendi_sums_combine(const struct sums_layout *s, const double *
     const int squares = attendi_sums_noise(s, 0);
     double u, w, u_before, w_before;
 
-    /* A spread times a factor that underflowed: 0, though the distance may be inf. */
+    /* If the factor underflowed, the term is 0, even if the difference is inf. */
     move_spread(record, f == 0 ? 0 : m_after - m, &u, &w);
     move_spread(before, g == 0 ? 0 : m_before - m, &u_before, &w_before);
     record[ROW_SPREAD] = u * f + u_before * g;
     record[ROW_SPREAD2] = w * f + w_before * g;
-    /* The largest e of one side is 1 and left out of the rest, that of the other is not.
+    /*
+     * The largest e of one side is 1 and not part of ROW_REST; that of the other side is.
      */
     record[ROW_REST] = m_after == m ? record[ROW_REST] + (before[ROW_REST] * g + g)
                                     : before[ROW_REST] + (record[ROW_REST] * f + f);

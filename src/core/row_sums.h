@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw sums of a row over some of its keys: what statistics are read from, and what
- * combines over splits, shards and machines.  A record is `length` doubles.  With m the
+ * Raw sums of a row over some of its keys: statistics are computed from them, and they
+ * combine over splits, shards and machines.  A record has `length` doubles.  With m the
  * largest score of its keys, e = exp(s - m) and l = sum e:
  */
 #ifndef ATTEND_CORE_ROW_SUMS_H
@@ -12,35 +12,38 @@
 #include "attend/stats.h"
 #include "base/base.h"
 
-/* Keys at a row's position and before it, and keys that ROW_SINK4 is of. */
+/*
+ * Number of keys at and before a row's position in ROW_NEAR, and of first keys in
+ * ROW_SINK4.
+ */
 enum { SUMS_NEAR_KEYS = 3, SUMS_SINK_KEYS = 4 };
 
 enum row_sum {
-    ROW_MAX,     /* m; -inf: no keys; NaN: nothing counts but the number of keys */
-    ROW_REST,    /* l - 1, without the rounding of 1 + a little */
+    ROW_MAX,     /* m; -inf: no keys; NaN: only the number of keys is valid */
+    ROW_REST,    /* l - 1, without the rounding error of 1 + x for small x */
     ROW_SPREAD,  /* sum (s - m) e */
     ROW_SPREAD2, /* sum (s - m)^2 e */
     ROW_KEYS,    /* number of keys, mean of s, sum (s - mean)^2 */
     ROW_RAW_MEAN,
     ROW_RAW_M2,
     ROW_QUERY2, /* scale^2 |q|^2, the same in every record of a row */
-    /* Sums of e times something. */
+    /* Sums of e times a factor. */
     ROW_SINK1,
     ROW_SINK4,
-    ROW_NEAR, /* of the keys at the row's position and before it */
+    ROW_NEAR, /* keys at the row's position and before it */
     ROW_DISTANCE = ROW_NEAR + SUMS_NEAR_KEYS,
     ROW_LOG_DISTANCE,
     ROW_NORM,
-    /* Sums of e^2 times something. */
+    /* Sums of e^2 times a factor. */
     ROW_SQUARES,
     ROW_FIXED /* what follows depends on the request */
 };
 
-/* Where the rest of a record lies, in the order of sums_layout's fields. */
+/* Layout of the rest of a record, in the order of these fields. */
 struct sums_layout {
-    int top;                        /* scores of the largest, then their keys */
+    int top;                        /* largest scores, then their keys */
     int bins, class_count;          /* sums of e by distance and by class */
-    int columns;                    /* dv where sums of values are wanted, else 0 */
+    int columns;                    /* dv if sums of values are requested, else 0 */
     int key_noise, magnitude_noise; /* 1: sums of x^2 |v|^2, x^2, x^2 v; x = e, e s */
 };
 
@@ -66,7 +69,7 @@ static inline DEVICE_TOO int attendi_sums_values(const struct sums_layout *s)
     return attendi_sums_classes(s) + s->class_count;
 }
 
-/* Noise `kind` 0: of keys, 1: of their magnitude. */
+/* `kind` 0: noise of keys, 1: noise of their magnitude. */
 static inline DEVICE_TOO int attendi_sums_noise(const struct sums_layout *s, int kind)
 {
     return attendi_sums_values(s) + s->columns +
@@ -79,9 +82,9 @@ static inline DEVICE_TOO int attendi_sums_length(const struct sums_layout *s)
 }
 
 /*
- * A record whose keys were counted from key first_key of the sequence on, 0 or at least
- * SUMS_SINK_KEYS: top keys become indices in the sequence, and only its first keys count
- * as such.
+ * Converts a record whose keys start at key first_key of the sequence, which is 0 or at
+ * least SUMS_SINK_KEYS: top keys become indices in the sequence, and sums of first keys
+ * become 0 unless first_key is 0.
  */
 DEVICE_TOO void attendi_sums_move(const struct sums_layout *s, double *record,
                                   int64_t first_key);
@@ -89,7 +92,7 @@ DEVICE_TOO void attendi_sums_move(const struct sums_layout *s, double *record,
 /* A record of no keys. */
 DEVICE_TOO void attendi_sums_clear(const struct sums_layout *s, double *record);
 
-/* Keys of `before`, which come first, to those of `record`. */
+/* Combines `before`, of earlier keys, into `record`. */
 DEVICE_TOO void attendi_sums_combine(const struct sums_layout *s, const double *before,
                                      double *record);
 

@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
-/* Splits of the largest subtree that begins at `first` and ends before `end`. */
+/*
+ * Number of splits of the largest subtree that begins at `first` and lies before `end`.
+ */
 static int64_t subtree_splits(int64_t first, int64_t end)
 {
     int64_t splits = 1;

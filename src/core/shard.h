@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shards of a sequence of keys and the records that their partials are: one for each
- * split of ATTEND_SPLIT_KEYS keys, or one for each of the largest subtrees that lie in
- * the shard.  A subtree is 2^x splits that begin at a multiple of 2^x.
+ * Shards of a sequence of keys, and the records of their partials: one for each split of
+ * ATTEND_SPLIT_KEYS keys, or one for each of the largest subtrees that lie in the shard.
+ * A subtree is 2^x splits that begin at a multiple of 2^x.
  */
 #ifndef ATTEND_CORE_SHARD_H
 #define ATTEND_CORE_SHARD_H
@@ -19,14 +19,14 @@ struct shard {
 };
 
 /*
- * The shard of `partials`, checked; all_keys is no longer 0.  `name` is for messages.
- * Its data is left to attendi_records_check().
+ * Validates `partials` and fills *shard, with all_keys resolved; `name` is for messages.
+ * attendi_records_check() validates the data.
  */
 attend_status attendi_shard_init(struct shard *shard, const char *name,
                                  const attend_partials *partials, attend_error *err);
 /*
- * Whether `data` is (nb, hq, nq, records * (dv + 2)), of `dtype`, its last axis dense;
- * without records it may be anything.
+ * EINVAL unless `data` is (nb, hq, nq, records * (dv + 2)) of `dtype` with stride[3] 1;
+ * ignored for a shard without records.
  */
 attend_status attendi_records_check(const struct shard *shard, const char *name,
                                     const attend_tensor *data, const int64_t out[4],
@@ -35,7 +35,7 @@ attend_status attendi_records_check(const struct shard *shard, const char *name,
 /* Keys of a record, counted from first_key. */
 struct key_range attendi_record_keys(const struct shard *shard, int64_t index);
 
-/* The split in the whole sequence that a record begins with. */
+/* Index, in the whole sequence, of the first split of a record. */
 static inline int64_t attendi_record_start(const struct shard *shard, int64_t index)
 {
     return (shard->first_key + attendi_record_keys(shard, index).lo) / ATTEND_SPLIT_KEYS;

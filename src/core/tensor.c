@@ -113,7 +113,9 @@ static int64_t step_of(const attend_tensor *t, int axis)
     return t->stride[axis] < 0 ? -t->stride[axis] : t->stride[axis];
 }
 
-/* Whether x elements along axis a are as far as y along axis b, with both in the tensor.
+/*
+ * Whether x elements along axis a and y along axis b lead to one address, within the
+ * tensor.
  */
 static bool axes_meet(const attend_tensor *t, int a, int b)
 {
@@ -130,7 +132,7 @@ static bool axes_meet(const attend_tensor *t, int a, int b)
     return step_b / divisor < t->size[a] && step_a / divisor < t->size[b];
 }
 
-/* More elements than addresses from the lowest to the highest. */
+/* Whether it has more elements than addresses between the lowest and the highest. */
 static bool is_crowded(const attend_tensor *t)
 {
     int64_t count = 1, addresses = 1;
@@ -143,7 +145,7 @@ static bool is_crowded(const attend_tensor *t)
     return count > addresses;
 }
 
-/* Of a tensor with elements whose strides are not 0. */
+/* For a tensor that is not empty and has no stride of 0. */
 static attend_status check_strides(const char *name, const attend_tensor *t,
                                    attend_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views of memory: whether they are sound, their addresses, their single elements. */
+/* Views of memory: validation, addresses, access to single elements. */
 #ifndef ATTEND_CORE_TENSOR_H
 #define ATTEND_CORE_TENSOR_H
 
@@ -8,28 +8,30 @@
 #include "attend/attend.h"
 #include "base/base.h"
 
-/* No size exceeds this, so that a size times a tile's cannot overflow. */
+/* Upper bound of sizes: a size times that of a tile cannot overflow. */
 #define SIZE_LIMIT ((int64_t)1 << 40)
-/* No view reaches over more bytes than pointers can differ by. */
+/*
+ * Upper bound of the bytes that a view spans: differences of pointers are representable.
+ */
 #define REACH_LIMIT min_i64(INT64_MAX >> 4, PTRDIFF_MAX)
 
 bool attendi_is_float(attend_dtype dtype);
 
-/* A dtype, sizes in range, data unless empty, and a reach within the address space. */
+/* Validates the dtype, sizes, the data pointer (required unless empty) and the span. */
 attend_status attendi_view_check(const char *name, const attend_view *view,
                                  attend_error *err);
-/* The sizes wanted, and the dtype: 0 for f32 or f64. */
+/* EINVAL unless sizes and dtype are those in `want`; dtype 0 stands for f32 or f64. */
 attend_status attendi_size_check(const char *name, const int64_t size[4],
                                  const int64_t want[4], attend_error *err);
 attend_status attendi_dtype_check(const char *name, attend_dtype dtype, attend_dtype want,
                                   attend_error *err);
-/* A view and the sizes wanted, and no stride by which elements share an address. */
+/* attendi_view_check() and attendi_size_check(), and no two elements share an address. */
 attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor,
                                    const int64_t want[4], attend_error *err);
 
 /*
- * log2 of the bytes of a valid dtype.  This and other switches over dtypes name each and
- * have no default: the compiler finds those that a new dtype must join.
+ * log2 of the bytes of a valid dtype.  Switches over dtypes have no default: the compiler
+ * finds those that a new dtype has to be added to.
  */
 static inline DEVICE_TOO int attendi_dtype_shift(attend_dtype dtype)
 {
@@ -47,7 +49,7 @@ static inline DEVICE_TOO int attendi_dtype_shift(attend_dtype dtype)
     __builtin_unreachable();
 }
 
-/* What problems of this floating dtype are summed in, and have their LSE in. */
+/* Accumulation and LSE dtype for inputs of this floating dtype. */
 static inline attend_dtype attendi_wide_dtype(attend_dtype dtype)
 {
     switch (dtype) {
@@ -86,9 +88,9 @@ static inline void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, i
            attendi_row_offset(tensor->stride, tensor->dtype, b, h, l);
 }
 
-/* The element at `offset` elements from `at`; a boolean is 0 or 1. */
+/* The element `offset` elements after `at`; 0 or 1 for a boolean. */
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset);
-/* Rounds once, to nearest even, from double to a floating dtype. */
+/* Stores `value` with one rounding, to nearest even. */
 void attendi_store(void *at, attend_dtype dtype, int64_t offset, double value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NVIDIA GPUs: host/ in a build with kernels for them, else absent/, which refuses. */
+/* NVIDIA GPUs: implemented in host/, or in absent/ for builds without GPU kernels. */
 #ifndef ATTEND_CUDA_OPEN_H
 #define ATTEND_CUDA_OPEN_H
 
@@ -12,7 +12,7 @@
 attend_status attendi_cuda_attach(attend_context *ctx, const attend_options *options,
                                   attend_error *err);
 
-/* A text that lists the GPUs, or says why there is none. */
+/* Writes the list of GPUs, or the reason why there is none. */
 void attendi_cuda_describe(char *text, size_t size);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * PTX that every kernel uses: shared memory by its 32-bit address, 2^x, pairs of half
  * floats.  All inline assembly is here, in sm80_instructions.cuh, sm90_instructions.cuh
- * and wgmma.cuh; a compiler that is not
- * nvcc is given the same functions for a CPU.
+ * and wgmma.cuh; compilers other than nvcc use the same functions for a CPU.
  */
 #ifndef ATTEND_CUDA_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_INSTRUCTIONS_CUH
@@ -55,7 +54,7 @@ DEVICE void store_shared(uint32_t at, int x)
 {
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(x) : "memory");
 }
-/* 8 and 16 bytes, aligned to as many. */
+/* 8 and 16 bytes, aligned to 8 and 16. */
 DEVICE void load_shared_2(uint32_t at, float &x, float &y)
 {
     asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"

@@ -27,7 +27,7 @@ static inline DEVICE_TOO bool stats_rows_by_threads(int length, int64_t rows)
     return length <= STATS_SHORT && rows >= STATS_MANY_ROWS;
 }
 
-/* What weights need of a row: P = factor exp(score - m). */
+/* Normalisation of a row: P = factor exp(score - m). */
 struct row_norm {
     double m, factor;
 };
@@ -44,7 +44,7 @@ struct launch {
     attend_tensor records;  /* (nb, hq, nq, groups * (dv + 2)) */
     const int64_t *start;   /* [groups], for attend_combine: first split of each record */
     int64_t record;         /* for attend_reduce: index in p.records to write */
-    struct row_norm *norms; /* [nb][hq][nq], where weights are wanted; else NULL */
+    struct row_norm *norms; /* [nb][hq][nq], if weights are requested; else NULL */
     int64_t stats_rows;     /* rows of a tile of statistics, at most TILE_ROWS */
     double *sums;           /* [nb][hq][nq][sums_length] */
 };

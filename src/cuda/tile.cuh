@@ -105,12 +105,7 @@ __device__ inline struct row_keys keys_of_row(const struct problem &p, int64_t b
     if (p.key_lengths)
         hi = clamp_i64(p.key_lengths[b], 0, p.all_keys);
     hi -= p.first_key;
-    if (p.causal != ATTEND_CAUSAL_NONE)
-        hi = min_i64(hi, position + 1);
-    if (p.window_right >= 0)
-        hi = min_i64(hi, position + p.window_right + 1);
-    if (p.window_left >= 0)
-        lo = max_i64(lo, position - p.window_left);
+    ATTENDI_CLIP_KEYS(p, position, lo, hi);
     return {position, lo, hi};
 }
 

@@ -24,7 +24,7 @@ int io_fail(struct io_error *err, const char *file, int64_t offset, const char *
     vsnprintf(err->message + n, sizeof err->message - (size_t)n, format, args);
     va_end(args);
 
-    /* The file name is the user's and may hold anything; the message is one line. */
+    /* File names may contain newlines; the message is one line. */
     for (char *c = err->message; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';

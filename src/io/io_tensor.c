@@ -12,7 +12,7 @@
 
 #define SUFFIX ".safetensors"
 
-/* Where tensors without elements point. */
+/* The data of tensors without elements. */
 static const uint64_t nothing;
 
 size_t io_path_length(const char *spec)
@@ -42,7 +42,7 @@ int io_spec_split(const char *spec, char **path, const char **name, struct io_er
 
 int io_map_file(const char *path, void **map, size_t *size)
 {
-    /* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return -1;
@@ -91,7 +91,9 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t b
             to[at + i] = from[at + word - 1 - i];
 }
 
-/* Points tensor->data at the payload, or at a copy where that cannot be used. */
+/*
+ * Points tensor->data to the payload, or to a copy if byte order or alignment require it.
+ */
 static int set_data(struct io_tensor *tensor, const struct io_layout *layout,
                     const char *path, struct io_error *err)
 {
@@ -112,7 +114,7 @@ static int set_data(struct io_tensor *tensor, const struct io_layout *layout,
     tensor->copy = malloc(bytes);
     if (tensor->copy == NULL)
         return io_fail(err, path, layout->offset,
-                       "no memory to convert %zu bytes of data", bytes);
+                       "out of memory for %zu bytes of converted data", bytes);
     if (is_reversed)
         copy_reversed(tensor->copy, payload, bytes, word);
     else

@@ -39,8 +39,8 @@ const char *io_layout_fill(struct io_layout *layout, int is_fortran)
     int is_empty = 0;
 
     /*
-     * An axis of 0 counts as 1 here: the strides must fit even where there are
-     * no elements, and the answer must not depend on the order of the axes.
+     * A size of 0 counts as 1 here: strides must fit even without elements, and the
+     * result must not depend on the order of the axes.
      */
     for (int i = 0; i < layout->ndim; i++) {
         const int axis = is_fortran ? i : layout->ndim - 1 - i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .npy, versions 1 to 3: magic, version, header length, then a Python dict
- * literal padded with blanks.  The literal is read by a parser of just that
- * dict, not of Python: no escapes, prefixes, signs, underscores or names.
+ * .npy, versions 1 to 3: magic, version, header length, then a Python dict literal padded
+ * with blanks.  The parser accepts that dict only, not Python in general: no escapes,
+ * prefixes, signs, underscores or names.
  */
 #include "io/formats.h"
 
@@ -38,7 +38,7 @@ static void skip_blanks(struct cursor *c)
         c->at++;
 }
 
-/* Takes `wanted` and the blanks before it, if it comes next. */
+/* Consumes `wanted`, with blanks before it, if it is next. */
 static int accept(struct cursor *c, int wanted)
 {
     skip_blanks(c);
@@ -222,7 +222,7 @@ static int parse_dict(struct cursor *c, struct io_layout *layout, int *is_fortra
     return 0;
 }
 
-/* Checks what comes before the dict and sets the cursor on it. */
+/* Validates the bytes before the dict and sets the cursor to it. */
 static int parse_prefix(struct cursor *c, size_t size)
 {
     const unsigned char *const bytes = c->bytes;

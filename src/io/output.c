@@ -20,11 +20,11 @@ struct group {
     int count;
 };
 
-/* Reserves the bytes of a new file; returns 0 or the number of an error. */
+/* Reserves the bytes of a new file; returns 0 or an errno value. */
 static int reserve_bytes(int fd, size_t size)
 {
 #ifdef __APPLE__
-    /* There is no posix_fallocate: this reserves, and ftruncate gives the size. */
+    /* No posix_fallocate here: F_PREALLOCATE reserves, ftruncate sets the size. */
     fstore_t store = {.fst_flags = F_ALLOCATEALL,
                       .fst_posmode = F_PEOFPOSMODE,
                       .fst_length = (off_t)size};
@@ -43,7 +43,7 @@ static size_t directory_length(const char *path)
     return slash != NULL ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A name for a temporary file beside file->path; -1: the directory's is too long. */
+/* Sets the name of a temporary file beside file->path; -1: the path is too long. */
 static int set_temporary_name(struct io_outputs_file *file, int number)
 {
     const size_t directory = directory_length(file->path);
@@ -88,7 +88,7 @@ static int is_written_name(const struct group *group, const char *name)
     return 0;
 }
 
-/* An older .safetensors file must hold nothing that its replacement does not. */
+/* Fails if an older .safetensors file has a tensor that its replacement lacks. */
 static int check_holds_no_more(const char *path, const struct group *group,
                                struct io_error *err)
 {
@@ -107,7 +107,7 @@ static int check_holds_no_more(const char *path, const struct group *group,
     json_t *const header = io_safetensors_load(map, size, path, &why);
     if (header == NULL) {
         status = io_fail(err, path, -1,
-                         "exists and is no valid .safetensors file; "
+                         "exists and is not a valid .safetensors file; "
                          "it is not replaced");
     } else {
         const char *key;
@@ -156,7 +156,7 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
         if (set_temporary_name(file, number) != 0)
             return io_fail(err, file->path, -1, "cannot write: %s",
                            strerror(ENAMETOOLONG));
-        /* Before the file exists, so that no signal falls between. */
+        /* Set before the file exists, so that a signal in between removes it. */
         atomic_store(&file->is_live, 1);
         file->fd = open(file->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         failure = file->fd >= 0 ? 0 : errno;
@@ -166,7 +166,7 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
     struct stat older;
     if (failure == 0 && stat(file->path, &older) == 0 &&
         fchmod(file->fd, older.st_mode & 0777) != 0)
-        failure = errno; /* who may read the file stays as it was */
+        failure = errno; /* keeps the permissions of the older file */
     /* Space is reserved now: a full disk met through the mapping would be SIGBUS. */
     if (failure == 0)
         failure = reserve_bytes(file->fd, size);
@@ -185,7 +185,7 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
     return 0;
 }
 
-/* The file that another process has made under file->temp. */
+/* Maps the file that another process has created under file->temp. */
 static int open_file(struct io_outputs_file *file, size_t size, struct io_error *err)
 {
     struct stat status;
@@ -212,7 +212,7 @@ static int open_file(struct io_outputs_file *file, size_t size, struct io_error 
                : io_fail(err, file->path, -1, "cannot write: %s", strerror(failure));
 }
 
-/* The bytes before the payloads, to be freed; fills the layouts' offsets. */
+/* The bytes before the payloads, which the caller frees; sets the layouts' offsets. */
 static unsigned char *make_header(struct group *group, const char *path, size_t *size,
                                   struct io_error *err)
 {
@@ -230,11 +230,11 @@ static unsigned char *make_header(struct group *group, const char *path, size_t 
     }
     if (header == NULL)
         io_fail(err, path, -1,
-                "cannot write its header: no memory, or a name not in UTF-8");
+                "cannot write its header: out of memory, or a name not in UTF-8");
     return header;
 }
 
-/* `is_there`: another process has made it. */
+/* `is_there`: another process has created it. */
 static int prepare_file(struct io_outputs_file *file, struct group *group, int is_there,
                         struct io_error *err)
 {
@@ -264,7 +264,7 @@ static int prepare_file(struct io_outputs_file *file, struct group *group, int i
     return status;
 }
 
-/* A link is followed: what it points to is replaced, and the link stays. */
+/* Follows a link: its target is replaced, the link remains. */
 static void follow_link(char **path)
 {
     struct stat status;
@@ -278,7 +278,7 @@ static void follow_link(char **path)
     }
 }
 
-/* Adds an output to the group of its file, which is made if it is new. */
+/* Adds an output to the group of its file, which is created if necessary. */
 static int join_group(struct io_outputs *set, struct group *groups,
                       struct io_output *output, struct io_error *err)
 {
@@ -396,7 +396,10 @@ int io_outputs_commit(struct io_outputs *set, struct io_error *err)
 {
     int status = 0, renamed = 0;
 
-    /* On disk before it gets its name: after a crash the name must not be of a half. */
+    /*
+     * Synced before the rename: after a crash the name must not refer to an incomplete
+     * file.
+     */
     for (int f = 0; f < set->count && status == 0; f++)
         if (fsync(set->file[f].fd) != 0)
             status =

@@ -2,12 +2,11 @@
 /*
  * .safetensors: u64 length, JSON header, payloads that tile the rest of the file.
  *
- * jansson parses the JSON: it refuses duplicate keys, bad UTF-8, lone
- * surrogates, NUL in strings, leading zeros and integers beyond 64 bits, and
- * keeps integers apart from reals (1e3, 1.0), which are then refused as "not an
- * integer".  A scan before it refuses what it would let pass: `-0`, and headers
- * whose depth or number of values is out of proportion, so that a small file
- * cannot ask for much memory.
+ * jansson parses the JSON: it refuses duplicate keys, bad UTF-8, lone surrogates, NUL in
+ * strings, leading zeros and integers beyond 64 bits, and keeps integers apart from reals
+ * (1e3, 1.0), which are then refused as "not an integer".  A scan before it refuses what
+ * jansson would accept: `-0`, and headers whose depth or number of values is out of
+ * proportion, so that a small file cannot cause large allocations.
  */
 #include "io/formats.h"
 
@@ -27,7 +26,7 @@ enum {
 
 #define METADATA "__metadata__"
 
-/* A header being checked, at its entry number `index`, named `name`. */
+/* A header being validated, at entry number `index`, named `name`. */
 struct source {
     const char *text;
     size_t n;
@@ -55,9 +54,9 @@ static size_t skip_string(const char *text, size_t n, size_t at)
 }
 
 /*
- * Walks the tokens of the header and checks its proportions.  Also finds the key
- * of entry number `wanted`, for messages: jansson keeps the order of the keys but
- * not their offsets.  *offset is left alone unless something is found.
+ * Walks the tokens of the header and checks its proportions.  Also finds the key of entry
+ * number `wanted`, for messages: jansson keeps the order of the keys but not their
+ * offsets.  *offset is unchanged unless the entry is found.
  */
 static const char *scan(const char *text, size_t n, size_t wanted, size_t *offset)
 {
@@ -235,7 +234,7 @@ static int check_tiling(struct source *s, struct span *spans, size_t count,
     return 0;
 }
 
-/* `bytes`: of all payloads together. */
+/* `bytes`: total size of the payloads. */
 static int check_entries(struct source *s, json_t *header, uint64_t bytes)
 {
     struct span *const spans = malloc((json_object_size(header) + 1) * sizeof *spans);
@@ -267,7 +266,7 @@ static int check_entries(struct source *s, json_t *header, uint64_t bytes)
     return status;
 }
 
-/* Checks what comes before the entries: the length and the proportions of the header. */
+/* Validates length and proportions of the header. */
 static int check_header(struct source *s, const unsigned char *bytes, size_t size)
 {
     size_t offset = 0;
@@ -385,7 +384,7 @@ unsigned char *io_safetensors_header(struct io_layout *const *layouts,
     int64_t end = 0;
     int is_packed = root != NULL;
 
-    /* Widest elements first: without holes, that aligns them all. */
+    /* Widest elements first: aligned without gaps. */
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
         for (int i = 0; i < count; i++) {
             if (io_dtype_info(layouts[i]->dtype)->word != words[w])

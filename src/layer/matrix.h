@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Products and triangular systems of row-major matrices: by CBLAS, or by loops of our own
- * where the build has none (ATTEND_CBLAS=OFF).  Sizes fit an int.
+ * Products and triangular systems of row-major matrices, by CBLAS or, with
+ * ATTEND_CBLAS=OFF, by plain loops.  Sizes fit an int.
  */
 #ifndef ATTEND_LAYER_MATRIX_H
 #define ATTEND_LAYER_MATRIX_H

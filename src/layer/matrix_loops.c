@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that a compiler vectorises: along rows, or in sums that do not wait. */
+/* Loops that compilers vectorise: along rows, or with independent accumulators. */
 #include "layer/matrix.h"
 
 #include <string.h>

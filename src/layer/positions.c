@@ -23,7 +23,7 @@ static attend_status check(attend_dtype dtype, int64_t t, int64_t d, double base
     return ATTEND_OK;
 }
 
-/* Of pair i: base^(-2 i / d). */
+/* The frequency of pair i: base^(-2 i / d). */
 static double frequency(double base, int64_t i, int64_t d)
 {
     return pow(base, -2.0 * (double)i / (double)d);
@@ -85,8 +85,8 @@ attend_status attend_layer_rotate(attend_layer_rotary rotary, double base,
     if (rotary == ATTEND_LAYER_ROTARY_NONE)
         return ATTEND_OK;
     if (rotary != ATTEND_LAYER_ROTARY_PAIRS && rotary != ATTEND_LAYER_ROTARY_HALVES)
-        return attendi_fail(err, ATTEND_EINVAL, "rotary (%d) is no attend_layer_rotary",
-                            (int)rotary);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "rotary (%d) is not an attend_layer_rotary", (int)rotary);
     TRY(check(x->dtype, t, d, base, err));
     if (nb < 0 || heads < 0)
         return attendi_fail(err, ATTEND_EINVAL, "x.size (%lld, %lld, ...) is negative",

@@ -15,7 +15,7 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
 {
     const size_t size = attend_dtype_size(dtype);
 
-    /* The bias stands in Y before the product is added to it. */
+    /* Y is initialised with the bias, then the product is added. */
     if (bias != NULL)
         for (int64_t r = 0; r < rows; r++)
             memcpy((char *)y + (size_t)(r * stride) * size, bias, (size_t)outer * size);
@@ -79,6 +79,7 @@ attend_status attendi_layer_workspace(void *given, size_t given_size, size_t byt
     }
     *owned = *memory = malloc(bytes > 0 ? bytes : 1);
     if (*memory == NULL)
-        return attendi_fail(err, ATTEND_ENOMEM, "no %zu bytes for the workspace", bytes);
+        return attendi_fail(err, ATTEND_ENOMEM,
+                            "out of memory for a workspace of %zu bytes", bytes);
     return ATTEND_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Y = X W + b, and the memory between two such steps. */
+/* Y = X W + b, validation and workspace of layers. */
 #ifndef ATTEND_LAYER_PROJECTION_H
 #define ATTEND_LAYER_PROJECTION_H
 
@@ -24,7 +24,7 @@ attend_status attendi_layer_read(const char *name, const void *given, void *own,
 /* f64 or f32, else EINVAL. */
 attend_status attendi_layer_check_dtype(attend_dtype dtype, attend_error *err);
 
-/* EINVAL unless min <= value, EUNSUPPORTED if it is more than CBLAS can count. */
+/* EINVAL unless min <= value, EUNSUPPORTED if it exceeds CBLAS's int. */
 attend_status attendi_layer_check_count(const char *name, int64_t value, int64_t min,
                                         attend_error *err);
 
@@ -33,8 +33,8 @@ attend_status attendi_layer_check_bytes(const char *names, int64_t a, int64_t b,
                                         size_t size, size_t *bytes, attend_error *err);
 
 /*
- * The caller's workspace, if it is not NULL and holds `bytes`, else malloc()'s, which
- * *owned then holds for free(); *owned is NULL otherwise.
+ * The caller's workspace if it is not NULL and has `bytes`, else memory of malloc(),
+ * which *owned holds for free(); otherwise *owned is NULL.
  */
 attend_status attendi_layer_workspace(void *given, size_t given_size, size_t bytes,
                                       void **memory, void **owned, attend_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The workspace holds the projections of a row side by side, Q K V, and attention reads
- * its heads there as strided views: nothing is transposed or copied.  H follows, unless
- * it is the output itself.
+ * The workspace holds the projections of a row side by side, Q K V; attention reads heads
+ * as strided views, so nothing is transposed or copied.  H follows, unless it is the
+ * output.
  */
 #include "attend/layer.h"
 
@@ -36,7 +36,7 @@ static attend_status check_sizes(const attend_layer_self *self, struct plan *pla
         return attendi_fail(err, ATTEND_EINVAL,
                             "hq (%lld) is not a multiple of hkv (%lld)",
                             (long long)self->hq, (long long)self->hkv);
-    /* Every factor fits an int: the products of two fit 64 bits. */
+    /* Every factor fits an int, so products of two fit 64 bits. */
     plan->rows = self->nb * self->t;
     plan->q_width = self->hq * self->d;
     plan->kv_width = self->hkv * self->d;
@@ -56,7 +56,7 @@ static attend_status check_sizes(const attend_layer_self *self, struct plan *pla
 
 static attend_status check_rotary(const attend_layer_self *self, attend_error *err)
 {
-    /* An empty tensor meets every check of attend_layer_rotate() and does nothing. */
+    /* An empty tensor: attend_layer_rotate() checks the arguments and does nothing. */
     const attend_tensor empty = {NULL, self->dtype, {0, 0, 0, self->d}, {0, 0, 0, 0}};
 
     return attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &empty,

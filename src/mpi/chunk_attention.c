@@ -74,7 +74,7 @@ struct work_item {
     attend_tensor sums;
 };
 
-/* The mask or bias of a work item. */
+/* Mask or bias of a work item. */
 static attend_view mask_of_item(attend_view view, const struct work_item *item,
                                 int64_t group, const struct chunk_step *step)
 {

@@ -176,7 +176,7 @@ attend_status attendi_chunks_make(struct chunks *c, struct mpi_call *call,
     int64_t *const straddling_rows = calloc((size_t)comm->size, sizeof *straddling_rows);
     attend_status status = c->list && list && straddling_rows ? ATTEND_OK : ATTEND_ENOMEM;
     if (status != ATTEND_OK && c->list)
-        attendi_fail(err, status, "no memory for %lld splits", LL(splits));
+        attendi_fail(err, status, "out of memory for %lld splits", LL(splits));
     status = attendi_comm_agree(comm, status, err);
     if (status == ATTEND_OK) {
         assign_splits(c, call, list, straddling_rows);

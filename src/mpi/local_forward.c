@@ -21,7 +21,8 @@ static int64_t block_rows(const struct mpi_call *call)
 }
 
 /*
- * The rows of a request for statistics; top_keys, which has no strides, is handled apart.
+ * The rows of a statistics request; top_keys, which has no strides, is handled
+ * separately.
  */
 static attend_stats stats_slice(const attend_stats *all, int64_t row, int64_t count)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/key_range.h"
 #include "base/published.h"
 #include "mpi/comm/compare_arguments.h"
 #include "mpi/comm/views.h"
@@ -18,7 +18,7 @@ static attend_status read_rule(struct mpi_call *call, const attend_rule *given,
     TRY(attendi_rule_read(given, &call->rule, err));
     if (call->rule.first_query != 0)
         return attendi_fail(err, ATTEND_EINVAL,
-                            "rule.first_query (%lld) must be 0: ranges say which "
+                            "first_query (%lld) must be 0: ranges say which "
                             "queries these are",
                             LL(call->rule.first_query));
     return ATTEND_OK;
@@ -56,7 +56,10 @@ static attend_status check_dist(struct mpi_call *call, const attend_mpi_dist *gi
     const attend_mpi_dist *const dist = &call->comm.dist;
     attend_mpi_dist read;
 
-    /* The communicator has taken it; here it is refused with the other arguments. */
+    /*
+     * The communicator has read it already; an error is reported with those of the other
+     * arguments.
+     */
     TRY(attendi_dist_read(given, &read, err));
     if (dist->strategy < ATTEND_MPI_AUTO || dist->strategy > ATTEND_MPI_SHARED)
         return attendi_fail(err, ATTEND_EINVAL, "dist.strategy (%lld) is not a strategy",
@@ -214,7 +217,7 @@ static attend_status read_io(struct mpi_call *call, const attend_io *io,
                             LL(own.v.size[2]), LL(own.k.size[2]));
     if (!own.stats)
         return ATTEND_OK;
-    call->io.stats = NULL; /* should its size be refused */
+    call->io.stats = NULL; /* in case its size is refused */
     TRY(attendi_stats_request_read(own.stats, &call->stats, err));
     call->io.stats = &call->stats;
     return ATTEND_OK;
@@ -260,7 +263,7 @@ static void list_rule(struct arguments *a, const struct mpi_call *call)
     list_mask(a, bias, &r->bias);
 }
 
-/* Columns of an output, 0 if it is not wanted. */
+/* Columns of an output; 0: not requested. */
 static int64_t wanted_columns(const attend_tensor *tensor)
 {
     return tensor->data ? tensor->size[3] : 0;
@@ -310,7 +313,7 @@ static attend_status compare(struct mpi_call *call, attend_error *err)
 
     attendi_argument_text(&a, "version", attend_version());
     attendi_argument(&a, "the call", call->inspects);
-    attendi_argument_text(&a, "dtype", attend_dtype_name(call->dtype));
+    attendi_argument_text(&a, "q.dtype", attend_dtype_name(call->dtype));
     attendi_argument(&a, "nb", call->nb);
     attendi_argument(&a, "hq", call->hq);
     attendi_argument(&a, "hkv", call->hkv);
@@ -339,7 +342,7 @@ static attend_status compare_classes(struct mpi_call *call, attend_error *err)
     return attendi_arguments_compare(&call->comm, &a, err);
 }
 
-/* Sets how many raw sums a row has, for the statistics that are asked for. */
+/* Sets the number of raw sums of a row for the requested statistics. */
 static void count_raw_sums(struct mpi_call *call)
 {
     const attend_tensor shape =
@@ -370,7 +373,7 @@ static attend_status align_bottom_right(struct mpi_call *call, attend_error *err
 
 /* ---- validation by the engine, with zero rows -------------------------------- */
 
-/* As many rows as the sequence, by stride 0; never read. */
+/* A view with as many rows as the sequence, by stride 0; never read. */
 static attend_view stretch_rows(attend_view view, int64_t rows)
 {
     static const double nothing;
@@ -539,14 +542,16 @@ static void widen_to_batch(const struct mpi_call *call, const attend_mpi_range *
     const int64_t shift = r->causal == ATTEND_CAUSAL_OFFSET ? r->causal_offset[b] : 0;
     const int64_t first = queries->first + shift, last = first + queries->count - 1;
     const int64_t length = r->key_lengths ? r->key_lengths[b] : call->keys.all;
-    int64_t from = 0, to = length;
+    const struct {
+        attend_causal causal;
+        int64_t window_left, window_right;
+    } rule = {r->causal, min_i64(r->window_left, WINDOW_MAX),
+              min_i64(r->window_right, WINDOW_MAX)};
+    int64_t from = 0, to = length, ignored = 0;
 
-    if (r->causal != ATTEND_CAUSAL_NONE)
-        to = min_i64(to, last + 1);
-    if (r->window_right >= 0 && r->window_right < length)
-        to = min_i64(to, last + r->window_right + 1);
-    if (r->window_left >= 0 && r->window_left < INT64_MAX / 4)
-        from = max_i64(from, first - r->window_left);
+    /* Both bounds are non-decreasing in the position. */
+    ATTENDI_CLIP_KEYS(rule, last, ignored, to);
+    ATTENDI_CLIP_KEYS(rule, first, from, ignored);
     if (from >= to)
         return;
     *lo = *lo == *hi ? from : min_i64(*lo, from);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One collective call: its arguments, after they were read, compared between ranks and
- * validated.
- */
+/* One collective call: its arguments, read, compared between ranks and validated. */
 #ifndef ATTEND_MPI_CALL_H
 #define ATTEND_MPI_CALL_H
 
@@ -11,9 +8,9 @@
 struct mpi_call {
     struct communicator comm;
     attend_context *ctx;
-    attend_rule
-        rule;     /* of the sequence, never BOTTOM_RIGHT; mask and bias have local rows */
-    attend_io io; /* local rows */
+    attend_rule rule; /* positions in the sequence, never BOTTOM_RIGHT; mask and bias have
+                         local rows */
+    attend_io io;     /* local rows */
     attend_stats stats; /* of io.stats, if there are any */
     attend_inspection inspection;
     bool inspects;
@@ -22,7 +19,7 @@ struct mpi_call {
     attend_dtype dtype, partial_dtype; /* of the inputs, and of partials */
     int64_t raw_size;                  /* raw sums of a row; 0: no statistics */
     struct ranges queries, keys;
-    int64_t *offsets; /* of a rule that was BOTTOM_RIGHT */
+    int64_t *offsets; /* causal offsets of a rule that was BOTTOM_RIGHT */
 };
 
 /* Both return the same status on all ranks.  Close even after a failure. */

@@ -3,11 +3,9 @@
 #include "mpi/comm/shared_memory.h"
 #include "mpi/strategies.h"
 
-/* Up to this size of K and V of the sequence, gathering them costs no time. */
+/* Up to this size of K and V of the sequence, gathering them takes negligible time. */
 #define GATHER_BYTES ((int64_t)32 << 20)
-/*
- * Most shared memory of all ranks of a machine: more would take too much of its memory.
- */
+/* Maximum shared memory of all ranks of a machine. */
 #define SHARED_BYTES ((int64_t)2 << 30)
 /* Queries and their partials are sent instead of keys if they are this much smaller. */
 enum { QUERY_GAIN = 4 };

@@ -60,9 +60,9 @@ static attend_status allgather(void *items, size_t size, int count, attend_error
         attendi_mpi_result(attendi_allreduce_min(&mine, &have, MPI_COMM_WORLD), err);
     if (met != ATTEND_OK || !have) {
         free(own);
-        return met != ATTEND_OK
-                   ? met
-                   : attendi_fail(err, ATTEND_ENOMEM, "no memory for %d items", count);
+        return met != ATTEND_OK ? met
+                                : attendi_fail(err, ATTEND_ENOMEM,
+                                               "out of memory for %d items", count);
     }
     char *const all = own + most * size;
     for (int x = rank, at = 0; x < count; x += ranks, at++)

@@ -14,7 +14,7 @@ attend_stats attendi_stats_raw_request(const struct mpi_call *call,
 
 /*
  * A copy of the classes of keys first .. first + count - 1.  Free it with
- * attendi_mpi_free(); NULL if there is no memory.
+ * attendi_mpi_free(); NULL if out of memory.
  */
 int32_t *attendi_stats_classes(struct mpi_call *call, int64_t first, int64_t count,
                                attend_error *err);

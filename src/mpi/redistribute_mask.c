@@ -4,7 +4,7 @@
 #include "mpi/comm/redistribute.h"
 #include "mpi/comm/views.h"
 
-/* Packs local rows of the columns that `rank` wants. */
+/* Packs local rows of the columns that `rank` requests. */
 static void pack_columns(const attend_view *from, const struct ranges *columns, int rank,
                          const attend_tensor *to)
 {
@@ -20,7 +20,7 @@ static void pack_columns(const attend_view *from, const struct ranges *columns, 
     }
 }
 
-/* Gathers all rows of the columns that `rank` wants, on that rank. */
+/* Gathers all rows of the columns that `rank` requests, on that rank. */
 static attend_status gather_columns(struct mpi_call *call, const struct ranges *columns,
                                     const attend_view *own, int rank,
                                     const attend_tensor *to, attend_error *err)

@@ -152,7 +152,7 @@ static attend_status reserve(struct reduction *r, attend_error *err)
     if (spare)
         r->spare = spare;
     if (!list || !spare)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory for %lld partials",
                             LL(capacity));
     r->capacity = capacity;
     return ATTEND_OK;
@@ -165,8 +165,8 @@ static bool are_siblings(const struct subtree *a, const struct subtree *b)
 }
 
 /*
- * The way from a new subtree up the tree: the subtree reached so far, its neighbours in
- * the list, and the sibling that was added last.
+ * Climbs from a new subtree to its ancestors: the subtree reached, its neighbours in the
+ * list, and the sibling added last.
  */
 struct climb {
     struct subtree result;
@@ -357,12 +357,12 @@ attend_status attendi_reduction_finish(const struct reduction *r, int64_t block,
     none.all_keys = r->call->keys.all;
     parts = malloc((size_t)(r->count + 1) * sizeof *parts);
     if (!parts)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld partials",
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory for %lld partials",
                             LL(r->count));
     for (int64_t x = 0; x < r->count; x++)
         if (r->list[x].seen[block])
             parts[count++] = block_partials(r, &r->list[x], block, 0, r->call->hq);
-    parts[count++] = none; /* gives all_keys even if no rank has partials */
+    parts[count++] = none; /* sets all_keys even if no rank has partials */
     status = attend_combine(r->call->ctx, &rule, parts, count, out, lse, err);
     free(parts);
     return status;

@@ -91,7 +91,7 @@ attend_status attendi_reduction_add(struct reduction *r, struct subtree subtree,
 /* Bytes of the partials and sums of a subtree. */
 int64_t attendi_subtree_bytes(const struct reduction *r);
 
-/* Partials and raw sums of some rows of a subtree, as the engine takes them. */
+/* Partials and raw sums of some rows of a subtree, as arguments for the engine. */
 attend_partials attendi_subtree_partials(const struct reduction *r,
                                          const struct subtree *subtree, int64_t first,
                                          int64_t count);
@@ -108,10 +108,7 @@ attend_status attendi_reduction_finish(const struct reduction *r, int64_t block,
                                        const attend_tensor *out, const attend_tensor *lse,
                                        attend_error *err);
 
-/*
- * Writes the statistics of all rows, if they are wanted.  Nothing can be added
- * afterwards.
- */
+/* Writes the statistics of all rows, if requested.  Nothing can be added afterwards. */
 attend_status attendi_reduction_finish_stats(struct reduction *r, attend_error *err);
 
 #endif

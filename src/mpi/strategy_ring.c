@@ -14,7 +14,7 @@
 
 /* Chunks in flight, in each direction.  More are sent, since sends need no buffer. */
 enum { RECEIVES = 2, SENDS = 8, SLOTS = RECEIVES + SENDS };
-/* Most messages of sends in flight.  An MPI can hold some 100,000. */
+/* Maximum number of messages of sends in flight.  MPIs can hold some 100,000. */
 enum { SEND_MESSAGES_MAX = 4096 };
 /*
  * An MPI moves only a part of a message in each call.  So progress() polls until
@@ -52,7 +52,7 @@ struct ring {
     struct chunk_attention attention;
     struct cursor receiving, sending;
     struct slot slot[SLOTS]; /* receives first */
-    int slots;               /* number in use */
+    int slots;               /* slots in use */
     MPI_Request *requests;
     int64_t next_local; /* index of the next local chunk to consider */
     int error;          /* MPI's result */

@@ -3,9 +3,9 @@
  * ATTEND_MPI_SHARED, for ranks of one machine: all copy their K and V to shared memory,
  * in sequence order, and no messages are sent.  Q and the outputs are there too, for
  * dynamic scheduling: each rank takes the next work item, some queries of a head, no
- * matter which rank holds them.  With a mask, a bias or statistics, which only the rank
- * that holds a row has, and with outputs of different dtypes, ranks compute their own
- * rows.
+ * matter which rank holds them.  Ranks compute their own rows if there is a mask, a bias
+ * or statistics, which only the rank that holds a row has, or if dtypes of outputs
+ * differ.
  */
 #include <limits.h>
 #include <stdatomic.h>
@@ -59,7 +59,7 @@ static void lay_out(struct shared *s)
     if (s->is_dynamic) {
         s->q = place(s, call->dtype, call->hq, call->queries.all, call->d);
         s->out = place(s, call->partial_dtype, call->hq, call->queries.all, call->dv);
-        s->out.dtype = s->out_dtype; /* at most as wide */
+        s->out.dtype = s->out_dtype; /* not wider */
         s->lse = place(s, call->partial_dtype, call->hq, call->queries.all, 1);
     }
 }
@@ -77,8 +77,8 @@ static struct shared plan_layout(struct mpi_call *call)
 int64_t attendi_shared_bytes(struct mpi_call *call) { return plan_layout(call).bytes; }
 
 /*
- * What may differ between ranks: the dtype of outputs, which has to be equal for dynamic
- * scheduling, and the number of threads, of which the minimum is used.
+ * Agrees on what may differ between ranks: the dtype of outputs, which has to be equal
+ * for dynamic scheduling, and the number of threads, whose minimum is used.
  */
 static attend_status agree_on_schedule(struct shared *s, attend_error *err)
 {

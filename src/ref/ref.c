@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attention as the header defines it, one row at a time, nothing clever.  The
- * scores of the row are kept, so every formula stands here as it is printed.
+ * Attention as the header defines it, one row at a time.  All scores of the row are
+ * stored, so the code follows the formulas literally.
  */
 #include "ref/ref.h"
 
@@ -15,7 +15,7 @@
 #include "ref/ref_inspect.h"
 #include "ref/ref_stats.h"
 
-/* The largest score; NaN if any is NaN, and so is everything that follows. */
+/* The largest score; NaN if any score is NaN, so that all results are NaN. */
 static double fill_scores(const struct ref_row *r)
 {
     double m = -INFINITY;
@@ -30,7 +30,7 @@ static double fill_scores(const struct ref_row *r)
     return m;
 }
 
-/* `empty`: no key has a score above -inf; then O is 0 whatever V holds. */
+/* `empty`: no score above -inf; O is 0 for any V. */
 static void store_row(const struct ref_row *r, double m, double l, double sink,
                       bool empty)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The definition in double: the oracle of every check, and a set anyone can select. */
+/* The definition in double: the oracle of the checks, selectable as a kernel set. */
 #ifndef ATTEND_REF_REF_H
 #define ATTEND_REF_REF_H
 

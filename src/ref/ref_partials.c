@@ -6,7 +6,7 @@
 #include "core/tensor.h"
 #include "ref/ref_score.h"
 
-/* Fills seen and score; returns the largest score as a record has it, +inf for NaN. */
+/* Fills seen and score; returns the maximum for the record, +inf for NaN. */
 static double score_keys(const struct ref_row *r, const struct work_item *t)
 {
     const struct problem *p = r->p;
@@ -54,7 +54,7 @@ struct records {
     double m; /* the largest, 0 for -inf */
 };
 
-/* sum_x number[x] exp(m[x] - m), of the numbers at `offset` of each record. */
+/* sum_x number[x] exp(m[x] - m), with number[x] at `offset` of record x. */
 static double sum_records(const struct records *s, int64_t offset)
 {
     double sum = 0.0;
@@ -82,7 +82,7 @@ static void end_row(const struct problem *p, const struct records *s, int64_t b,
                       empty ? sink : top + log(sum));
 }
 
-/* The record that the records of a row combine to. */
+/* Combines the records of a row into one. */
 static void end_record(const struct problem *p, const struct records *s, double m,
                        const struct work_item *t, int64_t h, int64_t i)
 {

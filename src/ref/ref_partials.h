@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Partials in double.  Records are rounded to their dtype, and combined in order, not in
- * the tree: the definition gives no bits to keep.
+ * Partials in double.  Records are rounded to their dtype and combined in order, not in
+ * the tree: `ref` promises no bits.
  */
 #ifndef ATTEND_REF_REF_PARTIALS_H
 #define ATTEND_REF_REF_PARTIALS_H
@@ -9,7 +9,8 @@
 #include "cpu/dispatch/tiling.h"
 #include "ref/ref_stats.h"
 
-/* A row's record of the keys of `t`; r->score gets its scores, counted from the anchor.
+/*
+ * Stores a row's record of the keys of `t`; r->score: its scores relative to the anchor.
  */
 void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t);
 

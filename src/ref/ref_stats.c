@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each statistic is its formula, summed over the keys of the row once P is known.  Where
- * the printed formula would cancel, it is centred first: the same number, no more.
+ * Each statistic by its formula, summed over the keys of the row once P is known.
+ * Formulas that would cancel are centred first.
  */
 #include "ref/ref_stats.h"
 
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "core/row_stats_read.h"
 
-/* Keys of score -inf are no keys. */
+/* Keys with a score of -inf do not count. */
 static bool counts(const struct ref_row *r, int64_t j)
 {
     return r->score[j] != -INFINITY;
@@ -33,8 +33,8 @@ static int64_t distance(const struct ref_row *r, int64_t j)
 }
 
 /*
- * Fills P and returns ln sum exp(s - m).  One term of the sum is 1; it joins last, so
- * that a rest far below it still shows in the logarithm.
+ * Fills P and returns ln sum exp(s - m).  The term of the maximum, 1, is added last, by
+ * log1p, which keeps a far smaller rest.
  */
 static double fill_weights(const struct ref_row *r, double m)
 {
@@ -52,7 +52,7 @@ static double fill_weights(const struct ref_row *r, double m)
     return log1p(rest);
 }
 
-/* What P says of itself and of the scores; ln p = s - m - log_l. */
+/* Statistics of P and of the scores; ln p = s - m - log_l. */
 static void weigh_scores(const struct ref_row *r, double m, double log_l, double value[])
 {
     double entropy = 0, squares = 0, mean = 0, variance = 0;
@@ -97,19 +97,19 @@ static void count_scores(const struct ref_row *r, double value[])
 }
 
 /* Whether key `a` goes before key `b` among the largest. */
-static bool goes_before(const struct ref_row *r, int64_t a, int64_t b)
+static bool precedes(const struct ref_row *r, int64_t a, int64_t b)
 {
     return r->score[a] > r->score[b] || (r->score[a] == r->score[b] && a < b);
 }
 
-/* The key that follows `last`, -1 for the first of all; -1 when there is none. */
+/* The key after `last` in descending order of score (-1: the first); -1: none. */
 static int64_t next_key(const struct ref_row *r, int64_t last)
 {
     int64_t best = -1;
 
     for (int64_t j = 0; j < r->p->nk; j++)
-        if (counts(r, j) && (last < 0 || goes_before(r, last, j)) &&
-            (best < 0 || goes_before(r, j, best)))
+        if (counts(r, j) && (last < 0 || precedes(r, last, j)) &&
+            (best < 0 || precedes(r, j, best)))
             best = j;
     return best;
 }
@@ -234,7 +234,7 @@ static void weigh_values(const struct ref_row *r, double value[])
         }
     value[ATTEND_STAT_VALUE_NORM] = norm;
     value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : centre / norm;
-    if (value[ATTEND_STAT_CANCELLATION] > 1) /* by rounding alone */
+    if (value[ATTEND_STAT_CANCELLATION] > 1) /* only by rounding */
         value[ATTEND_STAT_CANCELLATION] = 1;
     value[ATTEND_STAT_KEY_NOISE] = scale2 * query_norm2(r) * key_noise;
     value[ATTEND_STAT_MAGNITUDE_NOISE] = magnitude_noise;
@@ -310,7 +310,7 @@ static void sum_values(const struct ref_row *r, double l, double *record)
     }
 }
 
-/* The raw sums of the row; its statistics are in `row`. */
+/* Stores the raw sums of the row; its statistics are in `row`. */
 static void store_sums(const struct ref_row *r, double m, const struct row_stats *row,
                        bool of_values)
 {

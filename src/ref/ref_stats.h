@@ -8,14 +8,14 @@
 #include "core/problem.h"
 #include "core/tensor.h"
 
-/* One row and where it is computed. */
+/* A row, and its working memory. */
 struct ref_row {
     const struct problem *p;
     int64_t b, h, hk, i;
-    double *score;  /* [nk]; -inf where nothing is seen */
+    double *score;  /* [nk]; -inf for hidden keys */
     bool *seen;     /* [nk] */
-    double *weight; /* [nk], room for P without the sink */
-    double *centre; /* [dv], room for sum P v */
+    double *weight; /* [nk]: P without the sink */
+    double *centre; /* [dv]: sum P v */
     double *sums;   /* [sums_length] */
 };
 
@@ -28,8 +28,8 @@ static inline double attendi_ref_value(const struct ref_row *r, int64_t j, int64
 }
 
 /*
- * `m` is the largest score, NaN if any is.  Writes what p->stats asks for; of a shard,
- * the raw sums alone.
+ * Writes the statistics in p->stats, for a shard only the raw sums.  `m`: the largest
+ * score, NaN if any is.
  */
 void attendi_ref_stats(const struct ref_row *r, double m);
 

@@ -32,7 +32,7 @@ struct job {
     void *arg;
     int count;
     struct attendi_theory_accuracy accuracy;
-    int halvings; /* how many are still allowed */
+    int halvings; /* remaining number of halvings */
     double scale[THEORY_INTEGRANDS_MAX];
     double sum[THEORY_INTEGRANDS_MAX], lost[THEORY_INTEGRANDS_MAX];
 };
@@ -64,7 +64,10 @@ static struct estimate measure(const struct job *job, double lo, double hi)
                       (fabs(f[i][k] - 0.5 * full) + fabs(f[14 - i][k] - 0.5 * full));
         e.value[k] = half * full;
         e.absolute[k] = half * absolute;
-        /* The two rules differ by the coarse one's error; the fine one's is smaller. */
+        /*
+         * The difference of the two rules is the error of the coarse one; that of the
+         * fine one is smaller.
+         */
         e.error[k] = half * fabs(full - coarse);
         if (spread > 0.0 && e.error[k] > 0.0)
             e.error[k] =

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Integrals of several smooth functions at once, and means under a normal law. */
+/* Integrals of several smooth functions, and their means under a normal law. */
 #ifndef ATTEND_THEORY_QUADRATURE_H
 #define ATTEND_THEORY_QUADRATURE_H
 
 enum { THEORY_INTEGRANDS_MAX = 8, THEORY_TRANSITIONS_MAX = 512 };
 
 /*
- * What error is aimed at: `relative` to the integral of |f|, or `absolute`, whichever is
- * larger.  An absolute one keeps rounding noise from being chased.
+ * Target error: `relative` to the integral of |f|, or `absolute`, whichever is larger.
+ * An absolute target avoids refining rounding noise.
  */
 struct attendi_theory_accuracy {
     double relative, absolute;
@@ -18,23 +18,23 @@ typedef void (*attendi_theory_integrand)(void *arg, double x, double *f);
 
 /*
  * result[k] = integral of f[k], k < count, over [breaks[0], breaks[points - 1]].  The
- * breaks are sorted; they stand where a function is not smooth, or changes on a scale
- * much shorter than the interval.  Adaptive Gauss-Kronrod, in bounded time.  NaN when
- * memory is short.
+ * breaks are sorted and mark points where a function is not smooth, or changes on a scale
+ * much shorter than the interval.  Adaptive Gauss-Kronrod, in bounded time.  NaN if out
+ * of memory.
  */
 void attendi_theory_integrate(attendi_theory_integrand f, void *arg, int count,
                               const double *breaks, int points,
                               struct attendi_theory_accuracy accuracy, double *result);
 
-/* Where an integrand turns from one smooth piece to another, and on what scale. */
+/* A transition between two smooth pieces of an integrand. */
 struct attendi_theory_transition {
     double centre, width; /* width > 0 */
 };
 
 /*
  * result[k] = E[f[k](Y) | Y > floor], Y ~ N(mean, sd^2), for functions that are smooth
- * but for the transitions, and at most 1 in size where an absolute accuracy is given.
- * sd = 0: f(mean).  All NaN where P(Y > floor) is 0.
+ * except at the transitions, and with |f| <= 1 for an absolute accuracy. sd = 0: f(mean).
+ * All NaN if P(Y > floor) is 0.
  */
 void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count,
                                 double mean, double sd, double floor,
@@ -42,7 +42,7 @@ void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count
                                 int transition_count,
                                 struct attendi_theory_accuracy accuracy, double *result);
 
-/* The nodes and weights of a Gauss-Legendre rule of THEORY_PANEL points on [-1, 1]. */
+/* Nodes and weights of the Gauss-Legendre rule with THEORY_PANEL points on [-1, 1]. */
 enum { THEORY_PANEL = 20 };
 void attendi_theory_panel(double node[THEORY_PANEL], double weight[THEORY_PANEL]);
 

@@ -7,20 +7,20 @@
 #include "theory/score_law.h"
 
 /*
- * Of the trapezium rule in x.  The integrands are analytic for |Im x| < pi/2, so its
+ * Step of the trapezium rule in x.  The integrands are analytic for |Im x| < pi/2, so the
  * error is about exp(-pi^2 / step): 7e-18.
  */
 static const double step = 0.25;
 
 enum { BREAKS_MAX = 16 };
 
-/* Scores ascending, with weights of sum 1; the rest serves means_at(). */
+/* Ascending scores with weights of sum 1, and running sums for means_at(). */
 struct points {
     int count;
     double *score, *weight;
     double *under, *over;   /* sum of the weights before i, and from i on */
     double *first, *second; /* sum_{j <= i} weight e^(k (score_j - score_i)), k = 1, 2 */
-    double *falls;          /* the first of these with a factor score_j - score_i */
+    double *falls;          /* the first with a factor score_j - score_i */
 };
 
 struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double mean,
@@ -35,11 +35,14 @@ static double capped(double y, double softcap)
     return softcap > 0.0 ? softcap * tanh(y / softcap) : y;
 }
 
-/* Standardised scores at which the law is cut into pieces; how many, 0 if it is empty. */
+/*
+ * Standardised scores at which the law is divided into pieces; returns their number, 0 if
+ * it is empty.
+ */
 static int piece_ends(const struct attendi_theory_score_kind *kind, double *z)
 {
     static const double gate_steps[] = {-9.0, -3.0, -1.0, 0.0, 1.0, 3.0, 9.0};
-    /* The more keys there are, the further out the tails count. */
+    /* With more keys, tails further out contribute. */
     const double reach = -attend_theory_normal_quantile(1e-18 / kind->keys);
     const double low = fmax(-reach, (kind->lo - kind->mean) / kind->sd);
     const double high = fmin(reach, (kind->hi - kind->mean) / kind->sd);
@@ -65,7 +68,10 @@ static int piece_ends(const struct attendi_theory_score_kind *kind, double *z)
     return count;
 }
 
-/* Panels for the piece [lo, hi]: e^-u turns on a scale of 1, the density on one of sd. */
+/*
+ * Panels for the piece [lo, hi]: e^-u changes on a scale of 1, the density on a scale of
+ * sd.
+ */
 static int panels_of(const struct attendi_theory_score_kind *kind, double lo, double hi)
 {
     const double middle = kind->mean + kind->sd * 0.5 * (lo + hi);
@@ -112,7 +118,7 @@ static void accumulate(struct points *points)
         points->second[i] = w + fall * fall * points->second[i - 1];
         points->falls[i] = fall * (points->falls[i - 1] + drop * points->first[i - 1]);
     }
-    /* From the top: of many keys the largest counts, far out where 1 - under is 0. */
+    /* Summed from the top: the largest of many keys is far out, where 1 - under is 0. */
     points->over[points->count - 1] = points->weight[points->count - 1];
     for (int i = points->count - 2; i >= 0; i--)
         points->over[i] = points->over[i + 1] + points->weight[i];
@@ -167,7 +173,7 @@ static int make_points(struct points *points,
     return 0;
 }
 
-/* How many scores are below `bound`. */
+/* Number of scores below `bound`. */
 static int scores_below(const struct points *points, double bound)
 {
     int lo = 0, hi = points->count;
@@ -183,7 +189,7 @@ static int scores_below(const struct points *points, double bound)
     return lo;
 }
 
-/* At t = e^x, with u = t e^s. */
+/* Means at t = e^x, with u = t e^s. */
 struct means {
     double log_miss; /* ln E e^-u */
     double one, two; /* E[u e^-u], E[u^2 e^-u] */
@@ -224,7 +230,7 @@ static struct means means_at(const struct points *points, double x)
     return m;
 }
 
-/* x in which anything happens: below, all u are 0; above, some key is sure to be hit. */
+/* The range of x that contributes: below it all u are 0; above it some key has u >> 1. */
 static void range(const struct attendi_theory_score_kind *kinds,
                   const struct points *points, int count, double *low, double *high)
 {
@@ -264,9 +270,9 @@ static void integrate(const struct attendi_theory_score_kind *kinds,
 }
 
 /*
- * Var p without the difference of E p^2 and (E p)^2, which cancels where scores hardly
- * vary.  With E_j = e^(s_j - m_j) - 1 about centres m_j, c_j = e^m_j, Z0 = sum c_j and
- * r = c_i / Z0,
+ * Var p without the difference of E p^2 and (E p)^2, which cancels if scores hardly vary.
+ * With E_j = e^(s_j - m_j) - 1 about centres m_j, c_j = e^m_j, Z0 = sum c_j and r = c_i /
+ * Z0,
  *
  *     p_i - r = r D / Z,  D = (Z0 - c_i) E_i - sum_{j != i} c_j E_j,
  *
@@ -274,7 +280,7 @@ static void integrate(const struct attendi_theory_score_kind *kinds,
  * so that the mean of D^2 is a sum of squares and variances.
  */
 enum { SPREAD_KINDS_MAX = 8 };
-static const double narrow = 0.5; /* scores of a larger sd do not cancel */
+static const double narrow = 0.5; /* no cancellation for a larger sd */
 
 /* One kind: its centre, and the mean and variance of E under the weights e^-u. */
 struct tilted {
@@ -311,7 +317,7 @@ static void tilt(const struct points *points, double x, struct tilted *kind)
     kind->variance = second / whole;
 }
 
-/* All in units of Z0, at t = e^x / Z0: adds to E[p - r] / r and E[(p - r)^2] / r^2. */
+/* Adds the contribution of t = e^x / Z0 to E[p - r] / r and E[(p - r)^2] / r^2. */
 static void add_spread(const struct attendi_theory_score_kind *kinds,
                        const struct tilted *at, int count, double x, double log_none,
                        double *bias, double *square)

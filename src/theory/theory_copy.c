@@ -7,7 +7,7 @@
 
 static const double ln2 = 0.693147180559945309417;
 
-/* 1 / (1 + ratio e^-x) and what is left to 1, ratio >= 0: no overflow. */
+/* 1 / (1 + ratio e^-x), ratio >= 0, without overflow; and its difference from 1. */
 static double share(double ratio, double x)
 {
     return ratio == 0.0 ? 1.0 : attend_theory_logistic(x - log(ratio));
@@ -67,11 +67,14 @@ double attend_theory_copy_error_bound(double weight, double largest_distance)
 
 double attend_theory_copy_error(double n, double gap)
 {
-    /* The rest 1 - p_j from its own formula: p_j may be 1 in double. */
+    /* 1 - p_j by its own formula, since p_j may be 1 in double. */
     return n >= 2.0 ? rest(n - 1.0, gap) * sqrt(1.0 + 1.0 / (n - 1.0)) : NAN;
 }
 
-/* Bits of the significand; exponents of the least normal and least positive number. */
+/*
+ * Bits of the significand; exponents of the smallest normal and the smallest positive
+ * number.
+ */
 static const struct format {
     double bits, normal, least;
 } formats[] = {[ATTEND_F64] = {53.0, -1022.0, -1074.0},
@@ -79,7 +82,7 @@ static const struct format {
                [ATTEND_F16] = {11.0, -14.0, -24.0},
                [ATTEND_BF16] = {8.0, -126.0, -133.0}};
 
-/* NULL for what is no floating dtype. */
+/* NULL unless it is a floating dtype. */
 static const struct format *format_of(attend_dtype dtype)
 {
     const size_t count = sizeof formats / sizeof formats[0];

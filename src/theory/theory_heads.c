@@ -11,7 +11,10 @@ static const attend_theory_output no_output = {
 
 static const double scale_max = 1000.0;
 
-/* Of a coefficient of v_a that is w with probability p, else 0, and v_b the rest. */
+/*
+ * Law of the output with coefficient w of v_a with probability p, else 0, and 1 - that of
+ * v_b.
+ */
 static attend_theory_output two_points(double p, double w, double mean_b)
 {
     const double variance = w * w * p * (1.0 - p);
@@ -74,9 +77,9 @@ attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int 
     return out;
 }
 
-/* Scores over C: those of a and b around 1, the others around 0. */
+/* Scores divided by C: those of a and b are near 1, the others near 0. */
 struct race {
-    double others, spread[2], rest; /* how many others; standard deviations */
+    double others, spread[2], rest; /* number of others; standard deviations */
 };
 
 /* P(a wins) and P(b wins) at noise z of the winner: f[0] and f[1]. */
@@ -94,7 +97,10 @@ static void wins(void *arg, double z, double *f)
     }
 }
 
-/* Of c = v_i with probability `win` for a, for b, for each of the others. */
+/*
+ * Law of c = v_i, where `win` has the probabilities of a, of b, and of each of the
+ * others.
+ */
 static attend_theory_output winner_takes_all(const double win[3], double others)
 {
     attend_theory_output out = {.total_variance = 0.0};
@@ -162,7 +168,7 @@ double attend_theory_head_loses(double n, double C, double sigma2, int positive)
 
     if (!(C > 0.0))
         return NAN;
-    if (C == INFINITY) /* v_a is lost when gamma < 0 */
+    if (C == INFINITY) /* no weight for v_a if gamma < 0 */
         return 1.0 - 2.0 * attend_theory_two_heads_limit(n, sigma2, positive).mean[0];
     if (positive)
         law = attend_theory_law_given_positive(law, sigma2);
@@ -171,7 +177,7 @@ double attend_theory_head_loses(double n, double C, double sigma2, int positive)
 
 typedef double (*mse_function)(double n, double C, double sigma2, int positive);
 
-/* The least of a function with one valley between lo and hi: golden section. */
+/* The minimum of a unimodal function on [lo, hi], by golden section. */
 static double valley(mse_function mse, double n, double sigma2, int positive, double lo,
                      double hi)
 {
@@ -202,7 +208,7 @@ static double grid_scale(int i, int count)
     return 0.01 * pow(scale_max / 0.01, (double)i / (count - 1));
 }
 
-/* Of the valleys on a grid, of C = 0 and of the limit, the lowest. */
+/* The lowest of the local minima on a grid, C = 0 and the limit. */
 static double best_scale(mse_function mse, double n, double sigma2, int positive,
                          double limit, double *least)
 {
@@ -226,7 +232,7 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
         lowest = f[GRID - 1];
         best = scale_max;
     }
-    /* Where they are equal, it is because both are too small for a number. */
+    /* They are equal only if both underflow. */
     if (limit < lowest || (limit == lowest && best > 0.0)) {
         lowest = limit;
         best = INFINITY;
@@ -301,7 +307,7 @@ struct unit_sums {
     double first[3], second[3];
 };
 
-/* Adds the outcome of these signs; `up` of the n - 2 others are upright. */
+/* Adds the outcome for these signs; `up` of the n - 2 others have a positive gamma. */
 static void add_signs(struct unit_sums *sums, const attend_theory_scene *scene,
                       attend_theory_query q, int a, int b, double up, double probability)
 {
@@ -329,7 +335,7 @@ static void add_signs(struct unit_sums *sums, const attend_theory_scene *scene,
     }
 }
 
-/* The signs of a and b, each upright with its probability. */
+/* Sums over the signs of gamma_a and gamma_b. */
 static void add_pairs(struct unit_sums *sums, const attend_theory_scene *scene,
                       attend_theory_query q, const double *p, double up,
                       double probability)
@@ -341,8 +347,8 @@ static void add_pairs(struct unit_sums *sums, const attend_theory_scene *scene,
 }
 
 /*
- * Over how many of the others are upright: binomial, from its mode outwards by the
- * ratios of neighbours, normalised at the end; far terms vanish.
+ * Sums over the number of others with a positive gamma: binomial, from its mode outwards
+ * by ratios of neighbouring terms, normalised at the end.
  */
 static void add_binomial(struct unit_sums *sums, const attend_theory_scene *scene,
                          attend_theory_query q, const double *p)
@@ -424,9 +430,9 @@ double attend_theory_groups_mse_positive(double m, double h)
 }
 
 /*
- * A head gives the value of the longest key of its group of g, or, when all g point
- * backwards, the mean of the n - g other values.  The first is the group's mean on
- * average, so that heads are correlated only through the second.
+ * A head outputs the value of the longest key of its group of g or, if all g point
+ * backwards, the mean of the n - g other values.  The mean of the first is the group's
+ * mean, so heads are correlated only through the second.
  */
 double attend_theory_groups_mse_flips(double m, double h, double n, double sigma2)
 {
@@ -435,7 +441,7 @@ double attend_theory_groups_mse_flips(double m, double h, double n, double sigma
 
     if (!(is_split(m, h) && n >= m && isfinite(n) && sigma2 > 0.0))
         return NAN;
-    if (others == 0.0) /* one head on all the keys: the longest wins in any case */
+    if (others == 0.0) /* one head for all keys: the longest always wins */
         return 1.0 - 1.0 / m;
     fail = pow(attend_theory_normal_cdf(-1.0 / sqrt(sigma2)), g);
     own = (1.0 - fail) * (1.0 - 1.0 / g) + fail * (1.0 / others + 1.0 / g);

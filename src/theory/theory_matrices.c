@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Extraction by matrices, and the query that gives wanted scores: T3, T5. */
+/* Extraction by matrices, and the query for given scores: T3, T5. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ static double *matrix(int64_t rows, int64_t columns)
 }
 
 /*
- * An orthonormal basis Q (d x m) of the columns of A by Gram-Schmidt:
- * each column is cleared of the earlier ones twice, which is enough.  0, or -1 when a
- * column is, to rounding, a combination of the earlier ones.
+ * An orthonormal basis Q (d x m) of the columns of A by Gram-Schmidt with two passes per
+ * column.  Returns 0, or -1 if a column is, within rounding, a combination of earlier
+ * ones.
  */
 static int orthonormal(const double *A, int64_t d, int64_t m, double *Q)
 {
@@ -103,8 +103,8 @@ static void swap_rows(double *a, double *b, int64_t count)
 }
 
 /*
- * Solves G X = Y in place of Y, G m x m and Y m x c, by elimination with row pivots;
- * G is destroyed.  0, or -1 when G is singular to rounding.
+ * Solves G X = Y in place of Y, G m x m and Y m x c, by elimination with row pivots; G is
+ * destroyed.  Returns 0, or -1 if G is singular within rounding.
  */
 static int solve(double *G, int64_t m, double *Y, int64_t c)
 {
@@ -140,9 +140,9 @@ static int solve(double *G, int64_t m, double *Y, int64_t c)
 }
 
 /*
- * An orthonormal basis W of what span A has off span B gives M = A (W^T A)^-1 W^T: it
- * keeps A, and W^T B = 0.  It is the last m columns of a basis of [B A].  `joined` and
- * `basis` d x (p + m), G m x m, R m x d are work space.
+ * With an orthonormal basis W of span [A B] orthogonal to B, M = A (W^T A)^-1 W^T: M A =
+ * A, and W^T B = 0.  It is the last m columns of a basis of [B A].  `joined` and `basis`
+ * d x (p + m), G m x m, R m x d are work space.
  */
 static int oblique(const double *A, int64_t m, const double *B, int64_t p, int64_t d,
                    double *joined, double *basis, double *G, double *R, double *M)

@@ -70,7 +70,8 @@ double attend_theory_sinusoid_dot(int64_t d, double offset)
     return sum;
 }
 
-/* |phi_t - phi_t'|^2 = sum 4 sin^2(w (t - t') / 2): no cancellation when they are near.
+/*
+ * |phi_t - phi_t'|^2 = sum 4 sin^2(w (t - t') / 2): no cancellation for small distances.
  */
 double attend_theory_sinusoid_distance(int64_t d, double offset)
 {

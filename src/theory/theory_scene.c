@@ -2,10 +2,10 @@
 /*
  * Heads on noisy keys (T7, T13, T16, T19), exactly.
  *
- * Where only gamma_a and gamma_b are random (no isotropic noise, and no noise that the
- * unwanted keys' scores see), outputs are functions of these two, and their means are
- * integrals over them.  Otherwise the scores within a head are still independent, and
- * score_law.h gives one head's moments; heads whose scores are independent add up.
+ * If only gamma_a and gamma_b are random (no isotropic noise, and no noise in the scores
+ * of the other keys), outputs are functions of these two, and means are integrals over
+ * them.  Otherwise the scores within a head are independent, and score_law.h has the
+ * moments of one head; moments of heads with independent scores add up.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 
 enum { KINDS = 3, HEADS_MAX = 64 };
 
-/* The inner integrals are the outer ones' rounding. */
+/* Errors of the inner integrals are rounding noise of the outer ones. */
 static const struct attendi_theory_accuracy inner = {1e-13, 1e-16},
                                             outer = {1e-12, 1e-15};
 
@@ -91,7 +91,7 @@ static double capped(const attend_theory_scene *scene, double score)
     return scene->softcap > 0.0 ? scene->softcap * tanh(score / scene->softcap) : score;
 }
 
-/* The raw score that the cap turns into this one; +-inf where none does. */
+/* The inverse of the cap; +-inf outside its range. */
 static double uncapped(const attend_theory_scene *scene, double score)
 {
     if (scene->softcap == 0.0)
@@ -119,7 +119,7 @@ struct integrand {
     double reference[KINDS]; /* the coefficients at gamma_a = gamma_b = 1 */
 };
 
-/* Whether gamma_a and gamma_b are all that is random in these heads' scores. */
+/* Whether only gamma_a and gamma_b are random in these heads' scores. */
 static int is_sure_but_two(const attend_theory_scene *scene,
                            const attend_theory_query *query, int heads)
 {
@@ -162,7 +162,10 @@ static void at_gamma_a(void *arg, double gamma_a, double *f)
     }
 }
 
-/* Where score slope * gamma, capped, equals `score`; and where the cap itself bends. */
+/*
+ * Transitions in gamma: where the capped score slope * gamma equals `score`, and where
+ * the cap bends.
+ */
 static int transitions_at(const attend_theory_scene *scene, double slope, double score,
                           struct attendi_theory_transition *t)
 {
@@ -204,7 +207,10 @@ static void at_gamma_b(void *arg, double gamma_b, double *f)
                                s->positive ? 0.0 : -INFINITY, t, count, inner, f);
 }
 
-/* gamma_b where b meets the others: with a as it is at 1, as it is at 0, without a. */
+/*
+ * Transitions in gamma_b: b equals the others, with gamma_a = 1, with gamma_a = 0, and
+ * without a.
+ */
 static int outer_transitions(const struct integrand *w,
                              struct attendi_theory_transition *t)
 {
@@ -258,7 +264,7 @@ static attend_theory_output integrate_gammas(const attend_theory_scene *scene,
 
 /* ---- one head, every score random --------------------------------------- */
 
-/* What gamma_a > 0 does to the score of key a. */
+/* Applies the condition gamma_a > 0 to the score of key a. */
 static void keep_positive(struct attendi_theory_score_kind *kind,
                           const attend_theory_scene *scene, attend_theory_query q)
 {
@@ -310,7 +316,7 @@ static int are_independent(const attend_theory_scene *scene, attend_theory_query
     for (int k = 0; k < (scene->n > 2.0 ? KINDS : 2); k++)
         if (attend_theory_score_covariance(scene, q1, q2, k) != 0.0)
             return 0;
-    /* Two scores that both know gamma_a are not independent given its sign. */
+    /* Two scores that depend on gamma_a are not independent given its sign. */
     return !(scene->positive && q1.a != 0.0 && q2.a != 0.0 &&
              scene->alpha + scene->sigma2[ATTEND_THEORY_A] > 0.0);
 }
@@ -386,7 +392,7 @@ static double score_cdf(const attend_theory_scene *scene, double slope, double s
     kept = positive ? attend_theory_normal_cdf(1.0 / sigma) : 1.0;
     if (positive)
         z = fmax(z, -1.0 / sigma);
-    below = kept - attend_theory_normal_cdf(-z); /* of gamma below the threshold */
+    below = kept - attend_theory_normal_cdf(-z); /* P(gamma below the threshold) */
     return slope > 0.0 ? (positive ? below / kept : attend_theory_normal_cdf(z))
                        : attend_theory_normal_cdf(-z) / kept;
 }
@@ -402,7 +408,7 @@ static void cdf_at_gamma_b(void *arg, double gamma_b, double *f)
                      t->logit + log_add(b, s->n - 2.0, rest));
 }
 
-/* With s_a sure: e^b must be at least e^(s_a - logit) - (n - 2) e^rest. */
+/* With s_a fixed: e^b must be at least e^(s_a - logit) - (n - 2) e^rest. */
 static double cdf_of_b(const struct threshold *t)
 {
     const attend_theory_scene *s = t->scene;

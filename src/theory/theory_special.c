@@ -31,7 +31,7 @@ static double lower_quantile(double p)
                t;
 
     for (int i = 0; i < 4; i++) {
-        /* In logarithms: p may be as small as numbers get. */
+        /* In logarithms: p may be as small as the smallest double. */
         const double cdf = attend_theory_normal_cdf(x);
         const double hazard = exp(-0.5 * x * x) / (sqrt(2.0 * pi) * cdf);
         const double f = log(cdf / p), curve = -hazard * (x + hazard);

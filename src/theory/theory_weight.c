@@ -56,7 +56,9 @@ attend_theory_law attend_theory_law_given_positive(attend_theory_law law, double
     return law;
 }
 
-/* The logistic at y less that at a reference, without cancellation; and its square. */
+/*
+ * The logistic at y minus its value at a reference, without cancellation; and its square.
+ */
 static void deviations(void *arg, double y, double *f)
 {
     const double reference = *(const double *)arg;
@@ -186,7 +188,7 @@ double attend_theory_weight_outside(attend_theory_law law, double delta)
     return logit_cdf(law, l) + 1.0 - logit_cdf(law, -l);
 }
 
-/* Where y - mean - T2 tanh(y/2), increasing on [lo, hi], is 0. */
+/* The root of y - mean - T2 tanh(y/2), increasing on [lo, hi]. */
 static double mode_between(double mean, double T2, double lo, double hi)
 {
     for (int i = 0; i < 200; i++) {
@@ -208,7 +210,7 @@ static double bimodal_mean(double T2)
 {
     const double t = T2 > 2.0 ? sqrt(1.0 - 2.0 / T2) : 0.0;
 
-    /* 2 atanh(t) in a form that does not lose 1 - t. */
+    /* 2 atanh(t), accurate for small 1 - t. */
     return T2 * t - log((1.0 + t) * (1.0 + t) * 0.5 * T2);
 }
 
@@ -220,7 +222,7 @@ int attend_theory_weight_modes(attend_theory_law law, double mode[2])
 
     if (!is_law(law) || law.sd == 0.0 || law.floor != -INFINITY)
         return -1;
-    if (T2 <= 2.0 * (1.0 + 1e-14)) { /* sd is rounded: 2 is not always 2 */
+    if (T2 <= 2.0 * (1.0 + 1e-14)) { /* sd is rounded */
         mode[0] = mode_between(law.mean, T2, lo, hi);
         return 1;
     }

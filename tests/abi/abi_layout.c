@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes, offsets and numbers of 0.1 on 64-bit machines, which stay for good: a struct
- * that grows does so at its end.
+ * Sizes, offsets and numbers of 0.1 on 64-bit machines, which never change: structs grow
+ * at their end.
  */
 #include <attend/stats.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program of the time of 0.1: it sees that version's header alone and runs on the
- * library of today.  Structs end at an unreadable page, so that a library that reads past
- * the size they state is caught.
+ * A program compiled with the header of 0.1 that runs on the current library.  Structs
+ * end at an unreadable page, so that reads past struct_size fault.
  */
 #define _GNU_SOURCE
 #include "attend_0_1.h"
@@ -22,7 +21,7 @@ static unsigned char mask[NK];
 static const double alibi[HQ] = {0.5, -0.25, 0.0, 0.125}, sinks[HQ] = {1, -2, 0.5, 3};
 static const int64_t key_lengths[1] = {NK - 3}, causal_offset[1] = {30};
 
-/* A copy of `size` bytes that ends where nothing can be read. */
+/* A copy of `size` bytes that ends at an unreadable page. */
 static void *at_page_end(const void *from, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

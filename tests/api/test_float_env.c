@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The floating-point environment of the caller, and of the threads of a pool that it
- * lends: whatever it is, calls give the bits of the default one, raise no signal, and
- * leave it as it was.
+ * Floating-point environments of the caller and of the host's threads: calls have the
+ * bits of the default environment, raise no signal, and restore it.
  */
 #define _GNU_SOURCE
 #include <fenv.h>
@@ -16,7 +15,7 @@
 
 /* ---- environments -------------------------------------------------------- */
 
-/* Each sets one, or returns 0 where this machine does not have it. */
+/* Each sets an environment, or returns 0 if this machine lacks it. */
 static int round_upward(void) { return fesetround(FE_UPWARD) == 0; }
 
 static int round_to_zero(void) { return fesetround(FE_TOWARDZERO) == 0; }
@@ -46,7 +45,7 @@ static int trap_everything(void)
 #endif
 }
 
-/* What a call must not change; the flags of exceptions do not count. */
+/* The control word, which a call must not change, without exception flags. */
 static uint64_t control_word(void)
 {
 #if defined __x86_64__
@@ -154,7 +153,7 @@ static void call_forward(attend_context *ctx, const attend_rule *rule, struct re
     io.stats = &stats;
     add(r, attend_forward(ctx, rule, &io, NULL));
     add(r, attend_head_read(&stats, 0, 1, &r->head, NULL));
-    /* Not its words: printf() rounds decimals by another control word. */
+    /* Without the text: printf() rounds decimals by another control word. */
     r->character = attend_head_character(&r->head, 0.1, reason, sizeof reason);
 
     const attend_stats_part part = {attend_view_of(&stats.raw), 0};
@@ -242,7 +241,7 @@ static void call_all(attend_context *ctx, struct results *r)
 
 /* ---- the tests ------------------------------------------------------------- */
 
-/* A context of these options is made and used in an environment, and compared. */
+/* Creates and uses a context in an environment, and compares the results. */
 static void check_environment(const attend_options *options, int environment,
                               const struct results *want)
 {
@@ -324,7 +323,7 @@ TEST(same_bits_in_any_environment_of_the_caller)
     for_each_cpu_set(set_in_callers_environment);
 }
 
-/* Threads of a lent pool, each in an environment of its own. */
+/* Threads of a host's pool, each with a different environment. */
 struct lent_job {
     void (*body)(void *arg, int w);
     void *arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrong calls of the public interface that are refused before anything is written:
- * misaligned tensors, outputs that overlap, a context in use, NULL.  And legal calls next
- * to them that are taken.
+ * Invalid calls that are refused before anything is written (misaligned tensors,
+ * overlapping outputs, a context in use, NULL), and similar valid calls that are
+ * accepted.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 enum { NB = 2, H = 3, NQ = 5, NK = 7, D = 8 };
 
-/* One small problem with room around every tensor. */
+/* A small problem with unused memory around every tensor. */
 static struct {
     float q[4096], k[4096], v[4096], out[4096], lse[4096], weights[4096];
     unsigned char mask[4096];
@@ -62,12 +62,10 @@ static void expect_refused(const char *what, const char *field, const char *valu
     attend_error err = {0};
     const attend_status status = attend_forward(ctx, &rule, &io, &err);
 
-    CHECK(status == ATTEND_EINVAL, "%s: status %d", what, (int)status);
-    CHECK(strstr(err.message, field) && strstr(err.message, value), "%s: \"%s\"", what,
-          err.message);
+    CHECK(is_refused(status, ATTEND_EINVAL, &err, field, value), "%s", what);
 }
 
-/* A copy of the good problem with changes, which is refused naming both words. */
+/* A changed copy of the valid problem, refused with both words in the message. */
 #define REFUSED(field, value, ...)                                                       \
     do {                                                                                 \
         set_good();                                                                      \
@@ -342,7 +340,7 @@ TEST(a_context_in_use_is_busy)
           attend_status_name(ATTEND_EBUSY));
 }
 
-/* Several threads on one context: each call is right or busy. */
+/* Several threads on one context: each call is correct or returns EBUSY. */
 enum { CALLERS = 3, REPEATS = 200 };
 static attend_context *shared;
 static atomic_int right, busy, wrong;
@@ -389,7 +387,7 @@ TEST(a_context_that_threads_share_gives_right_results_or_busy)
 
 struct cancel {
     atomic_int polls, inside, met;
-    int after; /* polls that are answered by 0 */
+    int after; /* polls that return 0 */
 };
 
 static int cancelled(void *user)
@@ -511,7 +509,7 @@ TEST(an_io_that_was_never_set_is_refused)
     expect_refused("attend_io_default()", "q", "not set");
     expect(ATTEND_EINVAL, attend_inspect(ctx, NULL, &inspection, &err), &err,
            "inspection");
-    /* A batch of no sequences is a problem. */
+    /* A batch of 0 sequences is valid. */
     TAKEN(io.q.size[0] = io.k.size[0] = io.v.size[0] = io.out.size[0] = 0);
 }
 

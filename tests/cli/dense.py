@@ -5,13 +5,8 @@ import numpy as np
 
 
 def visible(nb, nq, nk, causal="none", offset=None, left=-1, right=-1, lengths=None):
-    """Position of every row (nb, nq) and who sees whom (nb, nq, nk)."""
-    shift = {
-        "none": [0] * nb,
-        "top-left": [0] * nb,
-        "bottom-right": [nk - nq] * nb,
-        "offset": offset,
-    }[causal]
+    """Position of every row (nb, nq), and the visible keys (nb, nq, nk)."""
+    shift = {"none": [0] * nb, "top-left": [0] * nb, "bottom-right": [nk - nq] * nb, "offset": offset}[causal]
     position = np.arange(nq)[None, :] + np.asarray(shift, dtype=np.int64)[:, None]
     j = np.arange(nk)
     seen = np.ones((nb, nq, nk), dtype=bool)
@@ -26,9 +21,7 @@ def visible(nb, nq, nk, causal="none", offset=None, left=-1, right=-1, lengths=N
     return position, seen
 
 
-def attention(
-    q, k, v, scale=None, softcap=0.0, mask=None, bias=None, alibi=None, sinks=None, **rule
-):
+def attention(q, k, v, scale=None, softcap=0.0, mask=None, bias=None, alibi=None, sinks=None, **rule):
     """q (nb, hq, nq, d), k (nb, hkv, nk, d), v (nb, hkv, nk, dv) -> out, lse, weights."""
     q, k, v = (np.asarray(x, dtype=np.float64) for x in (q, k, v))
     nb, hq, nq, d = q.shape
@@ -64,7 +57,7 @@ def attention(
 
 
 def alibi_slopes(n):
-    """The usual slopes: 2^(-8 (h+1) / n), interleaved when n is no power of two."""
+    """The usual slopes: 2^(-8 (h+1) / n), interleaved when n is not a power of two."""
     whole = 2 ** int(np.floor(np.log2(n)))
     slopes = [2.0 ** (-8 * (h + 1) / whole) for h in range(whole)]
     between = [2.0 ** (-8 * (h + 1) / (2 * whole)) for h in range(2 * whole)]

@@ -7,8 +7,7 @@ import dense
 
 EMPTY = {"max": -np.inf, "lse": -np.inf}
 NAMES = (
-    "max lse entropy keys_eff n_eff top_weight margin sink1 sink4 self previous distance "
-    "log_distance"
+    "max lse entropy keys_eff n_eff top_weight margin sink1 sink4 self previous distance " "log_distance"
 ).split()
 
 
@@ -46,7 +45,7 @@ def row(p, lse, position):
 
 
 def rows(q, k, v, sinks=None, **rule):
-    """{(b, h, i): statistics} and the weights, which sum to 1 whatever the sinks are."""
+    """{(b, h, i): statistics} and the weights, which sum to 1 with or without sinks."""
     _, lse, weights = dense.attention(q, k, v, **rule)
     shape = {"causal": "none", "offset": None}
     shape.update({x: rule[x] for x in ("causal", "offset") if x in rule})

@@ -23,7 +23,7 @@ import numpy as np
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 
-# Each begins its messages with its own name.
+# Each prefixes its messages with its own name.
 COMMANDS = (
     *("run", "stats", "info", "check", "bench"),
     *("lab", "sheets", "grade", "design", "report", "page"),
@@ -34,15 +34,11 @@ EXPERIMENTS = (
     "permute positions dispersion phases capacity variants"
 ).split()
 
-# Without what would choose a kernel set or threads behind a test's back.
-ENVIRONMENT = {
-    name: value
-    for name, value in os.environ.items()
-    if not name.startswith(("ATTEND_", "OMP_"))
-}
+# Without variables that select a kernel set or the number of threads.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("ATTEND_", "OMP_"))}
 
-# How much a test does, as tests/support/test.h explains: a fixed core always, and SCALE
-# times the usual number of drawn cases; from WHOLE on, all of them.  SEED chooses them.
+# The amount of work of a test, as tests/support/test.h explains: a fixed core always, and SCALE times the
+# usual number of drawn cases; from WHOLE on, all of them.  SEED selects them.
 try:
     SCALE = float(os.environ.get("ATTEND_TEST_SCALE") or 1)
     SEED = int(os.environ.get("ATTEND_TEST_SEED") or 1)
@@ -67,7 +63,7 @@ def sample(cases, number):
     return [cases[at] for at in sorted(drawn)]
 
 
-# Seconds after which a command hangs.  A busy machine must not reach them.
+# Time limit of a command in seconds, above the time on a busy machine.
 HANG = 1200
 
 
@@ -92,14 +88,14 @@ def _heed_signals():
 
 
 def start(*args, **kwargs):
-    """The command under way, as Popen gives it.  It heeds signals, even where the tests
-    themselves were started by something that ignores them, as nohup does."""
+    """Starts the command, with default signal handlers: the tests may run under nohup, which
+    ignores SIGHUP in all children.  Returns the Popen."""
     kwargs = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **kwargs}
     return subprocess.Popen([BIN, *map(str, args)], preexec_fn=_heed_signals, **kwargs)
 
 
 def wait_until(holds, what):
-    """Until holds() is true; AssertionError where that takes for ever."""
+    """Waits until holds() is true; AssertionError after the time limit."""
     end = time.monotonic() + HANG
     while not holds():
         if time.monotonic() > end:
@@ -108,11 +104,11 @@ def wait_until(holds, what):
 
 
 def wait_for_work(process, seconds):
-    """Until the process has computed for so long, however busy the machine is."""
+    """Waits until the process has used this much CPU time, however busy the machine is."""
 
     def has_worked():
         with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
-            # Past the name, which may hold anything: user and system time of all threads.
+            # Fields after the name, which may contain any character: user and system time of all threads.
             fields = file.read().rpartition(")")[2].split()
         ticks = int(fields[11]) + int(fields[12])
         return ticks >= seconds * os.sysconf("SC_CLK_TCK") or process.poll() is not None
@@ -202,13 +198,13 @@ class CliTest(unittest.TestCase):
 
     def succeed(self, *args, **kwargs):
         done = self.attend(*args, **kwargs)
-        # An estimate of its time is printed where a busy machine makes it long.
+        # On a busy machine a long command also prints an estimate of its time.
         said = re.sub(r"^attend \w+: .* takes about .*\n", "", done.stderr)
         self.assertEqual((done.returncode, said), (0, ""), f"attend {args}")
         return done.stdout
 
     def refuse(self, *args, says=(), status=2, **kwargs):
-        """One line on standard error, the status, nothing else: no file, no output."""
+        """One line on standard error, the status, no output and no file."""
         before = sorted(os.listdir(self.dir))
         done = self.attend(*args, **kwargs)
         what = f"attend {' '.join(map(str, args))}: {done.stderr!r}"
@@ -238,7 +234,7 @@ class CliTest(unittest.TestCase):
             self.fail_to_say(*args, stdout=full)
 
     def say_to_closed(self, *args, says=""):
-        """No file of the command may get the number of standard output."""
+        """No file of the command may get the descriptor of standard output."""
         self.fail_to_say(*args, says=says, preexec_fn=lambda: os.close(1))
 
     def interrupt(self, *args, number, until, status):
@@ -252,27 +248,21 @@ class CliTest(unittest.TestCase):
         return said
 
     def stop(self, *args, work=0.5):
-        """Ctrl-C after so many seconds of work: what was printed, and what was said."""
+        """Ctrl-C after `work` seconds of CPU time: standard output and standard error."""
         return self.interrupt(
-            *args,
-            number=signal.SIGINT,
-            until=lambda job: wait_for_work(job, work),
-            status=130,
+            *args, number=signal.SIGINT, until=lambda job: wait_for_work(job, work), status=130
         )
 
     def stop_when_it_says(self, *args):
-        """Ctrl-C after the first line on standard error: the output, that line, the rest."""
+        """Ctrl-C after the first line on standard error: the output, that line, and the rest."""
         first = []
         out, rest = self.interrupt(
-            *args,
-            number=signal.SIGINT,
-            until=lambda job: first.append(job.stderr.readline()),
-            status=130,
+            *args, number=signal.SIGINT, until=lambda job: first.append(job.stderr.readline()), status=130
         )
         return out, first[0], rest
 
     def leave_nothing(self, *args, files, signals):
-        """Each signal, sent while so many files are under way, leaves none of them."""
+        """Each signal, sent while the command writes this many files: none remains."""
         before = sorted(os.listdir(self.dir))
 
         def under_way(job):
@@ -286,7 +276,7 @@ class CliTest(unittest.TestCase):
                 self.assertEqual(sorted(os.listdir(self.dir)), before)
 
     def help_of(self, command, flags):
-        """The help of a command, which has these flags and an example."""
+        """The help of a command contains these flags and an example."""
         text = self.succeed(command, "--help")
         for flag in flags.split():
             self.assertIn(f"--{flag} ", text.replace("\n", " "))
@@ -333,7 +323,7 @@ class _Result(unittest.TestResult):
 
 
 def run_cases():
-    """Run the program's cases, or those its arguments name, and exit."""
+    """Run the program's cases, or those named in its arguments, and exit."""
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     if len(sys.argv) > 1:
@@ -342,9 +332,7 @@ def run_cases():
         suite = loader.loadTestsFromModule(module)
     result = _Result()
     suite.run(result)
-    print(
-        f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped"
-    )
+    print(f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped")
     sys.exit(1 if result.bad or not (result.passed or result.skipped) else 0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page as a program sees it, and as Chromium does."""
+"""An HTML page, parsed by a program and opened in Chromium."""
 
 import html
 import html.parser
@@ -12,7 +12,7 @@ import unittest
 
 import harness
 
-# Around the page, so that it can be narrower than the narrowest window.
+# A frame for the page, so that it can be narrower than the narrowest window.
 FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
 <body><script>
 addEventListener('message', e => {
@@ -23,7 +23,7 @@ addEventListener('message', e => {
 
 
 class Page(html.parser.HTMLParser):
-    """Collects tags, ids and references, and sees that what is opened is closed."""
+    """Collects tags, ids and references, and checks that every opened tag is closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -53,7 +53,7 @@ class Browser(unittest.TestCase):
     """Opens a page with a probe: a script in it that posts an object to the frame."""
 
     def browse(self, text, probe, width, directory, *flags):
-        """The object, with `width`, `scroll` (width of the page) and `fetched` (names)."""
+        """The posted object, with `width`, `scroll` (width of the page) and `fetched` (names)."""
         if not shutil.which("chromium"):
             self.skipTest("no chromium here")
         probed = text.replace("</body>", probe + "</body>")
@@ -64,7 +64,7 @@ class Browser(unittest.TestCase):
         done = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
             + ["--no-first-run", "--disable-background-networking", "--disable-sync"]
-            + ["--disable-dev-shm-usage"]  # it is small in a container
+            + ["--disable-dev-shm-usage"]  # /dev/shm is small in a container
             + ["--disable-component-update", "--enable-logging=stderr"]
             + [f"--user-data-dir={directory}/profile", "--window-size=1500,900"]
             + [*flags, "--virtual-time-budget=20000", "--dump-dom", f"file://{path}"],

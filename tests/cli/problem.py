@@ -29,7 +29,7 @@ def decode(x):
 
 
 def to_rank(x, rank, layout):
-    """(b, h, l, d) in the layout and with the leading axes that the rank lacks cut."""
+    """(b, h, l, d) in the layout, without the leading axes that the rank omits."""
     if rank == 2:
         return x[0, 0]
     if layout == "blhd":
@@ -73,7 +73,7 @@ class Problem:
             self.args += ["--dtype", "bf16"]
 
     def check(self, *flags, out_dtype=None, **rule):
-        """Run with the flags, words apart, and compare all outputs with dense(**rule)."""
+        """Run with the flags, of one or more words each, and compare all outputs with dense(**rule)."""
         test = self.test
         holds_bf16 = self.dtype == "bf16" and out_dtype is None
         spec = "o.safetensors:out" if holds_bf16 else "o.npy"
@@ -89,9 +89,7 @@ class Problem:
         largest = np.abs(self.values[2]).max(initial=1e-30)
         lead = {4: (), 3: (0,), 2: (0, 0)}[self.rank]
         self.near(
-            decode(got[0]) / largest,
-            to_rank(out, self.rank, self.layout) / largest,
-            TOLERANCE[self.dtype],
+            decode(got[0]) / largest, to_rank(out, self.rank, self.layout) / largest, TOLERANCE[self.dtype]
         )
         test.assertTrue(np.array_equal(np.isneginf(got[1]), np.isneginf(lse[lead])))
         size = 1 + np.abs(np.where(np.isneginf(lse[lead]), 0, lse[lead]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of `attend stats` share."""
+"""Helpers of the tests of `attend stats`."""
 
 import json
 
@@ -42,12 +42,10 @@ class StatsTest(CliTest):
         self.assertEqual(got.shape, want.shape, what)
         finite = np.isfinite(want)
         self.assertEqual(np.isfinite(got).tolist(), finite.tolist(), what)
-        np.testing.assert_allclose(
-            got[finite], want[finite], rtol=1e-5, atol=2e-6, err_msg=what
-        )
+        np.testing.assert_allclose(got[finite], want[finite], rtol=1e-5, atol=2e-6, err_msg=what)
 
     def check_rows(self, p, *flags, **rule):
-        """--rows --json, whole, against the definitions."""
+        """The complete output of --rows --json, against the definitions."""
         want, weights = dense_stats.rows(*p.values, **rule)
         got = lines(self.succeed(*p.args, *flags, "--rows", "--json"))
         self.assertEqual([(r["b"], r["h"], r["i"]) for r in got], list(want))

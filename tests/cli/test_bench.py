@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`attend bench`: the table of cases, what is selected, what is counted."""
+"""`attend bench`: the table of cases, their selection, and their operation counts."""
 
 import fnmatch
 import json
@@ -53,7 +53,7 @@ SHAPES = {
 
 
 def stats_of(name):
-    """What a case of this name asks for beside O."""
+    """The outputs besides O that a case of this name requests."""
     first, second = (name + "--").split("-")[:2]
     if first == "columns":
         return first
@@ -82,9 +82,7 @@ class Bench(CliTest):
     def test_list(self):
         cases = self.lines("--list", "--json")
         shape = "batch hq hkv nq nk d".split()
-        self.assertEqual(
-            {c["case"]: tuple(c[x] for x in shape) for c in cases}, SHAPES
-        )
+        self.assertEqual({c["case"]: tuple(c[x] for x in shape) for c in cases}, SHAPES)
         self.assertEqual(len(cases), len(SHAPES))
         for c in cases:
             name = c["case"]
@@ -160,7 +158,7 @@ class Bench(CliTest):
         else:
             slow, fast = bins
             self.assertLess(slow["read_gbps"], fast["read_gbps"], what)
-            # The median of all lies between those of the parts.
+            # The median of all lies between the medians of the parts.
             self.assertLessEqual(slow["read_gbps"], line["read_gbps"], what)
             self.assertLessEqual(line["read_gbps"], fast["read_gbps"], what)
 
@@ -173,7 +171,7 @@ class Bench(CliTest):
         self.assertEqual(lines[0]["threads"], harness.info()["threads"])
 
     def test_each_set(self):
-        """None lacks a loop for its peak, in any dtype."""
+        """Every set has a loop for its peak, in each dtype."""
         for name in harness.runnable_sets():
             for line in self.timed("--case", "tiny*", "--isa", name, "--threads", "1"):
                 self.check_line(line)
@@ -209,12 +207,12 @@ class Bench(CliTest):
         self.assertEqual(self.pairs("window-d128-8k"), window)
         for what in sample(("stats-off", "stats-rows", "stats-all", "columns"), 1):
             self.assertEqual(self.pairs(f"{what}-d128-2k"), 1 << 22)
-        # Six standard deviations of as many coins.
+        # Six standard deviations of as many coin flips.
         self.assertAlmostEqual(self.pairs("mask-d64-1k"), 1 << 19, delta=6 * 512)
         self.assertEqual(self.pairs("mask-docs8-d128-2k"), 8 * 256**2)
 
     def test_visited_work(self):
-        """All pairs of a tile of 48 rows and a block of 128 keys where one is seen."""
+        """All pairs of the tiles (48 rows by 128 keys) in which a pair is visible."""
         self.assertEqual(self.pairs("mask-d64-1k", "visited_gflops"), 1 << 20)
         document = np.arange(2048) // 256
         seen = document[:, None] == document
@@ -226,9 +224,7 @@ class Bench(CliTest):
         self.assertEqual(self.pairs("mask-docs8-d64-2k", "visited_gflops"), visited)
 
     def test_text(self):
-        text = self.succeed(
-            "bench", "--case", "tiny*", "--dtype", "f32", "--seconds", "0.01"
-        )
+        text = self.succeed("bench", "--case", "tiny*", "--dtype", "f32", "--seconds", "0.01")
         head, titles, row = text.splitlines()
         self.assertIn(harness.info()["isa"], head)
         self.assertIn("median ms", titles)
@@ -238,14 +234,9 @@ class Bench(CliTest):
         number = r"\d+\.\d+"
         for case, below in (
             ("mask-d64-1k", f"^  visited {number} GFLOP/s, share {number}$"),
-            (
-                "decode-gqa-d128-8k",
-                f"^  read {number} GB/s: samples \\d+, {number} GB/s, roof {number}$",
-            ),
+            ("decode-gqa-d128-8k", f"^  read {number} GB/s: samples \\d+, {number} GB/s, roof {number}$"),
         ):
-            text = self.succeed(
-                "bench", "--case", case, "--dtype", "bf16", "--seconds", "0.01"
-            )
+            text = self.succeed("bench", "--case", case, "--dtype", "bf16", "--seconds", "0.01")
             _, _, row, *lines = text.splitlines()
             self.assertTrue(row.startswith(case), row)
             self.assertIn(len(lines), (1, 2))
@@ -256,7 +247,7 @@ class Bench(CliTest):
         for args, says in (
             (["--case", "tiny-1x64-d65"], ("--case", "did you mean 'tiny-1x64-d64'")),
             (["--case", "zebra"], ("--case", "'zebra'", "--list")),
-            (["--case", "stats-128*"], ("--case", "'stats-128*'")),  # long: in full only
+            (["--case", "stats-128*"], ("--case", "'stats-128*'")),  # long: only in full runs
             (["--list", "--case", "zebra*"], ("--case", "'zebra*'")),
             (["--dtype", "f64"], ("--dtype", "'f64'")),
             (["--dtype", "F32"], ("--dtype", "'F32'")),
@@ -326,8 +317,7 @@ class BenchDevice(CliTest):
     def check_line(self, line, name, dtype, order):
         what = str(line)
         self.assertEqual(
-            list(line),
-            "case dtype device order median_ms min_ms gflops gbps over_forward inspect_ms".split(),
+            list(line), "case dtype device order median_ms min_ms gflops gbps over_forward inspect_ms".split()
         )
         self.assertEqual(line["case"], name)
         self.assertEqual([line[x] for x in ("dtype", "device", "order")], [dtype, "cuda", order])
@@ -372,7 +362,7 @@ class BenchDevice(CliTest):
                 self.assertRegex(line, rf"^  inspection{number} ms$")
 
     def test_turns(self):
-        """As many calls of plain attention as with statistics, and as inspections."""
+        """Equal numbers of calls of plain attention, with statistics, and of inspections."""
         if "emulated" not in self.need_gpu():
             self.skipTest("launches are counted on the emulator")
         args = "--device cuda --case gpu-map-d64-128 --dtype bf16 --seconds 0.01".split()

@@ -8,14 +8,14 @@ import resource
 import harness
 from harness import CliTest
 
-# test_laws proves what the command proves: here it is about what the command prints.
+# test_laws tests the laws; here the output of the command is tested.
 EFFORT = ("--effort", 1 if harness.SCALE >= harness.WHOLE else 0.05)
 
 
 class Check(CliTest):
     @staticmethod
     def computed():
-        """Seconds that commands have computed so far, on all their threads."""
+        """CPU seconds of the commands so far, on all their threads."""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 
@@ -23,9 +23,7 @@ class Check(CliTest):
         before = self.computed()
         text = self.succeed("check", *EFFORT)
         seconds = self.computed() - before
-        rows = re.findall(
-            r"(?m)^([a-z0-9]+)(/split)? +(\S+) +(\d+) +(\S+) +(ok|FAILED)$", text
-        )
+        rows = re.findall(r"(?m)^([a-z0-9]+)(/split)? +(\S+) +(\d+) +(\S+) +(ok|FAILED)$", text)
         for row in rows:
             self.assertEqual(row[5], "ok", row)
             self.assertLessEqual(float(row[4]), 1, row)  # of three digits
@@ -37,18 +35,14 @@ class Check(CliTest):
             split = [r[2] for r in rows if r[0] == name and r[1]]
             self.assertEqual(sorted(plain), sorted(tests), name)
             self.assertEqual(
-                sorted(split),
-                [] if name == "ref" else sorted(tests - {"exp2", "inspect"}),
-                name,
+                sorted(split), [] if name == "ref" else sorted(tests - {"exp2", "inspect"}), name
             )
         for kernel_set in harness.info()["kernel_sets"]:
             if not kernel_set["runs"]:
                 needs = " ".join(kernel_set["needs"])
-                self.assertRegex(
-                    text, rf"(?m)^{kernel_set['name']} +SKIPPED: .*{needs}$"
-                )
-        # The promise is 20 s on two quiet cores.  Time of computing is twice that, and
-        # up to twice as much again where other work shares cores and caches.
+                self.assertRegex(text, rf"(?m)^{kernel_set['name']} +SKIPPED: .*{needs}$")
+        # The stated limit is 20 s on two idle cores.  The CPU time is twice that, and up to twice as much
+        # again where other work shares cores and caches.
         self.assertLess(seconds, 80)
 
     def test_one_set(self):
@@ -56,10 +50,7 @@ class Check(CliTest):
         rows = [json.loads(line) for line in lines]
         self.assertEqual({(r["set"], r["split"]) for r in rows}, {("ref", False)})
         for row in rows:
-            self.assertEqual(
-                list(row),
-                ["set", "split", "test", "cases", "worst_over_bound", "ok"],
-            )
+            self.assertEqual(list(row), ["set", "split", "test", "cases", "worst_over_bound", "ok"])
             self.assertIs(row["ok"], True, row)
 
     def rows_of_scalar(self, effort):
@@ -69,10 +60,7 @@ class Check(CliTest):
 
     def test_both_runs_of_a_set_as_json(self):
         rows = self.rows_of_scalar(0.05)
-        self.assertEqual(
-            {(r["set"], r["split"]) for r in rows},
-            {("scalar", False), ("scalar", True)},
-        )
+        self.assertEqual({(r["set"], r["split"]) for r in rows}, {("scalar", False), ("scalar", True)})
         for row in rows:
             self.assertLess(row["worst_over_bound"], 1, row)
         few = {(r["test"], r["split"]): r["cases"] for r in rows}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The comparison's own arithmetic, tables and files; no rival is needed for these."""
+"""The comparison's arithmetic, tables and files, without another engine."""
 
 import ctypes
 import json
@@ -11,12 +11,7 @@ import numpy as np
 
 import harness
 
-sys.path.insert(
-    0,
-    os.path.join(
-        os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare"
-    ),
-)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare"))
 import bandwidth
 import cases
 import engine_attend
@@ -68,12 +63,7 @@ class Ratios(harness.CliTest):
         self.assertIsNone(results.ratio(TIMINGS[1:]))
 
     def test_digits(self):
-        for ms, text in (
-            (1234.5, "1234"),
-            (99.94, "99.9"),
-            (0.0123, "0.0123"),
-            (0.0004, "0.00040"),
-        ):
+        for ms, text in ((1234.5, "1234"), (99.94, "99.9"), (0.0123, "0.0123"), (0.0004, "0.00040")):
             self.assertEqual(results.milliseconds({"median_ms": ms}), text)
         self.assertEqual(results.milliseconds(None), "-")
 
@@ -97,9 +87,7 @@ class Tables(harness.CliTest):
     def test_markdown(self):
         lines = results.markdown(self.document).splitlines()
         self.assertIn("a CPU, 2 cores", lines[0])
-        self.assertIn(
-            "| c | f32 | 2 | 5 | 3 | - | 1.50 | ONNX Runtime Attention |", lines
-        )
+        self.assertIn("| c | f32 | 2 | 5 | 3 | - | 1.50 | ONNX Runtime Attention |", lines)
         self.assertEqual({line.count("|") for line in lines if line.startswith("|")}, {9})
 
     def test_bins_follow_their_case(self):
@@ -108,8 +96,7 @@ class Tables(harness.CliTest):
         text = results.markdown({**self.document, "results": [result]})
         self.assertTrue(
             text.endswith(
-                "| at 35.0 GB/s, 4 rounds | f32 | 2 | 5 | 3 | - | 1.50 |"
-                " ONNX Runtime Attention |\n"
+                "| at 35.0 GB/s, 4 rounds | f32 | 2 | 5 | 3 | - | 1.50 |" " ONNX Runtime Attention |\n"
             ),
             text,
         )
@@ -117,9 +104,7 @@ class Tables(harness.CliTest):
     def test_text_columns_line_up(self):
         header = results.text_row(results.HEADER)
         row = results.text_row(results.cells(self.document["results"][0]))
-        self.assertEqual(
-            header.index("ratio") + len("ratio"), row.index("1.50") + len("1.50")
-        )
+        self.assertEqual(header.index("ratio") + len("ratio"), row.index("1.50") + len("1.50"))
 
     def test_table_program(self):
         with open(self.path("r.json"), "w", encoding="utf-8") as file:
@@ -127,9 +112,7 @@ class Tables(harness.CliTest):
         program = os.path.join(os.path.dirname(results.__file__), "table.py")
         for name, status in (("r.json", 0), ("absent.json", 2)):
             done = harness.subprocess.run(
-                [sys.executable, "-B", program, self.path(name)],
-                capture_output=True,
-                text=True,
+                [sys.executable, "-B", program, self.path(name)], capture_output=True, text=True
             )
             self.assertEqual(done.returncode, status, done.stderr)
             expected = results.markdown(self.document) if status == 0 else ""
@@ -196,15 +179,10 @@ class Cases(harness.CliTest):
 class Agreement(harness.CliTest):
     def test_bf16_rounds_like_the_harness(self):
         x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
-        x[:3] = (
-            1 + 2.0**-8,
-            1 + 3 * 2.0**-8,
-            1 + 2.0**-8 + 2.0**-20,
-        )  # two ties, and past one
+        x[:3] = (1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-20)  # two ties, and past one
         np.testing.assert_array_equal(inputs.narrow(x, "bf16"), harness.to_bf16(x))
         np.testing.assert_array_equal(
-            inputs.widen(inputs.narrow(x, "bf16"), "bf16"),
-            harness.from_bf16(harness.to_bf16(x)),
+            inputs.widen(inputs.narrow(x, "bf16"), "bf16"), harness.from_bf16(harness.to_bf16(x))
         )
 
     def test_copies_rotate_and_are_equal(self):
@@ -229,8 +207,7 @@ class Agreement(harness.CliTest):
 
     def test_documents(self):
         case = cases.from_listing(
-            {**LISTED, "causal": "none", "window_left": -1, "mask": "docs8"}
-            | {"nq": 16, "nk": 16}
+            {**LISTED, "causal": "none", "window_left": -1, "mask": "docs8"} | {"nq": 16, "nk": 16}
         )
         self.assertTrue(case.has_mask)
         made = inputs.Inputs(case, "f32")
@@ -259,7 +236,7 @@ class Agreement(harness.CliTest):
 
 
 class FakeProcess:
-    """An engine whose answers are the truth, or what `spoil` makes of it."""
+    """An engine with the exact answers, or with those that `spoil` changes."""
 
     def __init__(self, name, log, spoil=lambda rows: rows):
         self.name, self.log, self.spoil = name, log, spoil
@@ -284,7 +261,7 @@ class Bandwidth(harness.CliTest):
 
     def test_two_states(self):
         self.assertEqual(bandwidth.split([35, 57, 36, 55]), [[0, 2], [1, 3]])
-        # One of forty is beyond the 5th percentile: no state of its own.
+        # One of forty is beyond the 5th percentile: not a separate state.
         self.assertEqual(bandwidth.split([9] + [50] * 39), [list(range(40))])
 
     def test_reads(self):
@@ -296,19 +273,15 @@ class Turns(harness.CliTest):
     def run_with(self, *processes, read=None, **changes):
         complaints = []
         case = cases.from_listing({**LISTED, **changes})
-        self.measured = measure.measure(
-            processes, case, "f32", 0.01, complaints.append, read
-        )
+        self.measured = measure.measure(processes, case, "f32", 0.01, complaints.append, read)
         return [t["engine"] for t in self.measured["timings"]], complaints
 
     def test_engines_take_turns(self):
         log = []
-        engines, complaints = self.run_with(
-            FakeProcess("attend", log), FakeProcess("torch", log)
-        )
+        engines, complaints = self.run_with(FakeProcess("attend", log), FakeProcess("torch", log))
         self.assertEqual((engines, complaints), (["attend", "torch"], []))
         timed = [name for name, what in log if what == "time"]
-        rounds = timed[4:]  # two calls of calibration each go before
+        rounds = timed[4:]  # each is preceded by two calibration calls
         self.assertEqual(rounds, ["attend", "torch"] * measure.MOST_ROUNDS)
 
         self.assertEqual(self.measured["bins"], [])
@@ -373,7 +346,7 @@ class Growth(harness.CliTest):
 
 
 class EngineAttend(harness.CliTest):
-    """The structs that Python fills are those of the library."""
+    """The ctypes structs in Python match the library's."""
 
     def test_structs(self):
         built = os.path.join(os.path.dirname(harness.BIN), "libattend.so")
@@ -381,9 +354,7 @@ class EngineAttend(harness.CliTest):
         try:
             self.assertRegex(engine_attend.start(1), r"^[0-9.]+ \w+$")
             rule = engine_attend.Rule(
-                struct_size=ctypes.sizeof(engine_attend.Rule),
-                window_left=-1,
-                window_right=-1,
+                struct_size=ctypes.sizeof(engine_attend.Rule), window_left=-1, window_right=-1
             )
             io = engine_attend.Io(struct_size=ctypes.sizeof(engine_attend.Io))
             numbers = np.ones((1, 1, 2, 4), np.float32)

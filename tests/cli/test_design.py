@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`attend design`: what it says of its queries is what NumPy finds."""
+"""`attend design`: its statements about its queries, compared with NumPy."""
 
 import json
 import math
@@ -27,9 +27,7 @@ class DesignTest(CliTest):
         return json.loads(text)
 
     def row(self, said, quantity, item=None):
-        rows = [
-            r for r in said["rows"] if r["quantity"] == quantity and r["item"] == item
-        ]
+        rows = [r for r in said["rows"] if r["quantity"] == quantity and r["item"] == item]
         self.assertEqual(len(rows), 1, (quantity, item))
         return rows[0]
 
@@ -41,7 +39,7 @@ class DesignTest(CliTest):
         return (1 - own).max(), weights
 
     def agree(self, said, keys, eps=None):
-        """Without noise: said, measured and found here are one number."""
+        """Without noise: the stated, measured and computed numbers are equal."""
         leak, weights = self.leak_of(said, keys)
         row = self.row(said, "leak")
         for value in row["predicted"], row["measured"]:
@@ -68,7 +66,7 @@ class Quiet(DesignTest):
             self.agree(said, np.eye(n, d), eps)
 
     def test_scale_with_one_over_sqrt_d(self):
-        # The known number: 10.83 becomes 86.65 at n = 1024, d = 64.
+        # A known value: 10.83 becomes 86.65 at n = 1024, d = 64.
         rng = np.random.default_rng(1)
         keys = np.linalg.qr(rng.standard_normal((64, 64)))[0]
         self.save("k.npy", keys)
@@ -94,9 +92,7 @@ class Quiet(DesignTest):
         target[[4, 9, 11]] = said["scale"]
         np.testing.assert_allclose(scores, target, atol=1e-9)
         # The shortest such query is pinv(K) s.
-        np.testing.assert_allclose(
-            said["queries"][0], np.linalg.pinv(keys) @ target, atol=1e-9
-        )
+        np.testing.assert_allclose(said["queries"][0], np.linalg.pinv(keys) @ target, atol=1e-9)
         weights = self.agree(said, keys, 0.01)
         np.testing.assert_allclose(weights[0][[4, 9, 11]], 0.99 / 3, atol=1e-9)
 
@@ -105,9 +101,7 @@ class Quiet(DesignTest):
         for keys in random_units(rng, 12, 16), random_units(rng, 60, 24):
             self.save("k.npy", keys.astype(np.float32))
             keys = keys.astype(np.float32).astype(float)
-            said = self.design(
-                "weights", "--keys", "k.npy", "--items", "2,5", "--weights", "0.8,0.2"
-            )
+            said = self.design("weights", "--keys", "k.npy", "--items", "2,5", "--weights", "0.8,0.2")
             weights = self.agree(said, keys, 0.01)
             self.assertAlmostEqual(weights[0][2] / weights[0][5], 4, delta=1e-6)
 
@@ -205,9 +199,7 @@ class Noisy(DesignTest):
         return said
 
     def test_the_exercise(self):
-        said = self.compare(
-            np.eye(10), "average", "--C", 10, "--items", "3,7", sigma2=0.5
-        )
+        said = self.compare(np.eye(10), "average", "--C", 10, "--items", "3,7", sigma2=0.5)
         self.assertEqual(said["best_heads"], 2)
         self.assertRegex(said["advice"], r"^2 heads would be steadier: .* 0\.06")
         self.assertGreater(self.row(said, "p_lopsided")["measured"], 0.75)
@@ -226,12 +218,11 @@ class Noisy(DesignTest):
         # A leak of 0.01 among n = 10 keys, of two wanted, and of one.
         scales = [math.log(99 * rest / own) for own, rest in ((1, 9), (2, 8))]
         self.assertRegex(
-            said["advice"],
-            r"^2 heads would be steadier.*at scales %.4g and %.4g, of equal leak" % (*scales,),
+            said["advice"], r"^2 heads would be steadier.*at scales %.4g and %.4g, of equal leak" % (*scales,)
         )
 
     def test_scores_are_compared_not_weights(self):
-        """Where weights underflow 0 < 0 says nothing."""
+        """Where weights underflow, the comparison 0 < 0 is not decided."""
         cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
         said = self.design("average", "--sigma2", 5, "--C", 300)
         row = self.row(said, "p_flip")
@@ -270,9 +261,7 @@ class Noisy(DesignTest):
         self.assertIn("p_flip", out)
 
     def test_two_heads(self):
-        said = self.compare(
-            np.eye(10), "heads", "--C", 10, "--items", "3,7", sigma2=0.5, items_only=True
-        )
+        said = self.compare(np.eye(10), "heads", "--C", 10, "--items", "3,7", sigma2=0.5, items_only=True)
         self.assertEqual(said["heads"], 2)
         self.assertAlmostEqual(self.row(said, "mse")["predicted"], 0.0608, delta=5e-4)
 
@@ -329,9 +318,7 @@ class Output(DesignTest):
 
     def test_help(self):
         text = self.succeed("design", "--help")
-        self.assertTrue(
-            text.startswith("usage: attend design copy|average|weights|heads")
-        )
+        self.assertTrue(text.startswith("usage: attend design copy|average|weights|heads"))
         self.assertEqual(self.succeed("design", "copy", "--help"), text)
         self.assertLessEqual(max(map(len, text.splitlines())), 90)
 
@@ -383,13 +370,13 @@ class Refused(DesignTest):
         keys = np.eye(6)[:, :6]
         keys[4] = keys[1]
         self.save("twins.npy", keys)
-        # Key 4 is key 1: whoever asks for one gets the other as well.
+        # Key 4 equals key 1: a query that selects one selects the other as well.
         self.refuse("design", "copy", "--keys", "twins.npy", "--items", "1",
                     says="key 4")  # fmt: skip
         self.refuse("design", "average", "--keys", "twins.npy", "--items", "1,4",
                     says="linearly dependent")  # fmt: skip
         self.agree(self.design("copy", "--keys", "twins.npy", "--items", "2"), keys, 0.01)
-        # Three items cannot have chosen scores in two dimensions.
+        # Three items cannot have arbitrary scores in two dimensions.
         self.save("flat.npy", np.array([[1.0, 0], [0, 1], [1, 1], [-1, 0]]))
         self.refuse("design", "weights", "--keys", "flat.npy", "--items", "0,1,2",
                     "--weights", "0.2,0.3,0.5", says="linearly dependent")  # fmt: skip

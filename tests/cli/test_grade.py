@@ -18,8 +18,8 @@ from harness import CliTest, attend, main
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHEETS = os.path.join(HERE, "..", "..", "examples", "answers")
 
-# The part of an answer, and the statement of the sheet that says the same.  Left out:
-# parts that no single statement says, such as 1d-ii.heads of sheet 001.
+# The part of an answer, and the equivalent statement of the sheet.  Without parts that have no single
+# equivalent statement, such as 1d-ii.heads of sheet 001.
 STATEMENTS = {
     "000": {
         "1a-ii.condition": "000-1",
@@ -78,7 +78,6 @@ STATEMENTS = {
         "1b-ii.q": "003-7",
         "1b-ii.limit": "003-7",
         "1c-i.output": "003-8",
-        "1c-ii.variances": "003-9",
         "1d-i.queries": "003-12",
         "1d-i.outputs": "003-12",
         "1d-ii.heads": "003-14",
@@ -103,6 +102,8 @@ STATEMENTS = {
     },
 }
 VERDICTS = {"holds": "right", "limit": "limit", "slip": "slip", "fails": "wrong"}
+# Lists whose statement is about the wrong items.
+PARTLY = {("000", "1c-ii.scores"), ("002", "1d-i.outputs")}
 
 
 @functools.cache
@@ -134,7 +135,7 @@ class Sheets(unittest.TestCase):
                 with self.subTest(sheet=sheet, part=part, statement=statement):
                     self.assertEqual(
                         graded[part]["verdict"],
-                        VERDICTS[verdict[statement]],
+                        "partly" if (sheet, part) in PARTLY else VERDICTS[verdict[statement]],
                         graded[part]["evidence"],
                     )
 
@@ -183,14 +184,14 @@ class Answers(unittest.TestCase):
                     self.assertTrue(found["evidence"])
 
     def test_numbers_that_decide(self):
-        """Against independent arithmetic."""
+        """Answers against independent arithmetic."""
         plus_minus = parts(self.rows["wrong-plus-minus.json"])
         self.assertAlmostEqual(plus_minus["1d-i.queries"]["computed"], 0.75)
         squares = parts(self.rows["wrong-squares.json"])
         self.assertAlmostEqual(squares["1c-ii.limit"]["computed"], 0.25)
         limits = parts(self.rows["wrong-limits.json"])
         self.assertAlmostEqual(limits["1d-ii.limit"]["computed"], 0.018116, places=6)
-        # Phi(-sqrt 2), the share of draws that head 1 loses as C grows.
+        # Phi(-sqrt 2), the fraction of draws in which head 1 fails as C grows.
         self.assertAlmostEqual(squares["1d-ii.lose"]["computed"], 0.0786496, places=6)
 
 
@@ -212,9 +213,7 @@ class Forms(CliTest):
         self.assertEqual(asked, set(parts(row)))
 
     def test_blanks_are_no_answer(self):
-        name = self.form(
-            **{"1b-i": {"M": "   "}, "1d-i": {"queries": [" ", "\t"]}, "1e": {"better": " "}}
-        )
+        name = self.form(**{"1b-i": {"M": "   "}, "1d-i": {"queries": [" ", "\t"]}, "1e": {"better": " "}})
         row = grade(self.path(name))[name]
         self.assertEqual({p["verdict"] for p in row["parts"]}, {"empty"})
 
@@ -236,17 +235,50 @@ class Forms(CliTest):
         def number(text):
             return parts(json.loads(text))["2a-i.scores"]["computed"]
 
-        self.assertNotEqual(
-            number(first), number(self.succeed("grade", "--json", "other.json"))
-        )
-        self.assertNotEqual(
-            number(first), number(self.succeed("grade", "--json", name, "--seed", "2"))
-        )
+        self.assertNotEqual(number(first), number(self.succeed("grade", "--json", "other.json")))
+        self.assertNotEqual(number(first), number(self.succeed("grade", "--json", name, "--seed", "2")))
         self.assertEqual(first, self.succeed("grade", "--json", "--seed=1", name))
 
     def test_threads_change_nothing(self):
         one = self.succeed("grade", "--json", SHEETS, "--threads", "1")
         self.assertEqual(one, self.succeed("grade", "--json", SHEETS, "--threads", "3"))
+
+    def test_results_for_gradescope(self):
+        """Format of the grading harness: tests with number, score, max_score, output, visibility."""
+        file = os.path.join(SHEETS, "sheet-002.json")
+        told = json.loads(self.succeed("grade", "--gradescope", file))
+        self.assertEqual(set(told), {"tests"})
+        want = grade(file)["sheet-002.json"]
+        self.assertEqual(len(told["tests"]), len(want["parts"]))
+        for test, part in zip(told["tests"], want["parts"]):
+            self.assertEqual(test["name"], f"{part['question']} {part['part']}")
+            self.assertEqual(test["number"], part["question"])
+            self.assertEqual((test["score"], test["max_score"]), (part["points"], part["of"]))
+            self.assertEqual(test["visibility"], "visible")
+            self.assertIn(part["evidence"], test["output"])
+            self.assertIn(part.get("solution", ""), test["output"])
+        hinted = self.succeed("grade", "--gradescope", "--hints", file)
+        self.assertIn("hint: ", hinted)
+        self.assertNotIn("solution: ", hinted)
+        with open(self.path("bad.json"), "w", encoding="utf-8") as bad:
+            bad.write("{")
+        done = self.attend("grade", "--gradescope", "bad.json")
+        told = json.loads(done.stdout)
+        self.assertEqual((told["score"], told["tests"]), (0, []))
+        self.assertIn("line 1", told["output"])
+        self.refuse("grade", "--gradescope", file, "bad.json", says="one file")
+
+    def test_a_class_in_a_table(self):
+        os.mkdir(self.path("class"))
+        for name, M in (("a", "A^T"), ("b", "A A^T"), ("c", "A^T"), ("d", "A (")):
+            with open(self.path(f"class/{name}.json"), "w", encoding="utf-8") as file:
+                json.dump({"1b-i": {"M": M}}, file)
+        with open(self.path("class/e.json"), "w", encoding="utf-8") as file:
+            file.write("{")
+        told = self.attend("grade", "--summary", "class").stdout
+        self.assertIn("4 answers, 1 files that are not forms; 1 of 74 points on average", told)
+        self.assertRegex(told, r"\n  1b-i   M +4 +1 +25 %\n")
+        self.assertRegex(told, r"\n      2  1b-i M: A\^T in place of A A\^T")
 
     def test_a_class_in_csv(self):
         os.mkdir(self.path("class"))
@@ -258,9 +290,7 @@ class Forms(CliTest):
         rows = list(csv.reader(io.StringIO(self.succeed("grade", "--csv", "class"))))
         self.assertEqual(rows[0][:3], ["student", "file", "1a-i"])
         self.assertEqual(rows[0][-2:], ["total", "of"])
-        self.assertEqual(
-            [row[0] for row in rows[1:]], ["a", 'He said "hi", then left', "Zoe"]
-        )
+        self.assertEqual([row[0] for row in rows[1:]], ["a", 'He said "hi", then left', "Zoe"])
         at = rows[0].index("1b-i")
         for row in rows[1:]:
             self.assertEqual(len(row), len(rows[0]))
@@ -268,13 +298,64 @@ class Forms(CliTest):
 
     def test_bad_files_do_not_stop_a_class(self):
         good = self.form("good.json", **{"1b-i": {"M": "A A^T"}})
-        bad = self.form("bad.json", **{"1b-i": {"M": "A ("}})
-        done = self.attend("grade", "--csv", bad, good, "absent.json")
+        with open(self.path("bad.json"), "w", encoding="utf-8") as file:
+            file.write('{"1b-i":')
+        done = self.attend("grade", "--csv", "bad.json", good, "absent.json")
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(len(done.stdout.splitlines()), 2)
         self.assertEqual(len(done.stderr.splitlines()), 2)
-        self.assertIn("bad.json: 1b-i.M: column 4", done.stderr)
+        self.assertIn("bad.json: line 1", done.stderr)
         self.assertIn("absent.json", done.stderr)
+        rows = list(csv.reader(io.StringIO(done.stdout)))  # every file has a row
+        self.assertEqual([row[1] for row in rows[1:]], ["bad.json", "good.json", "absent.json"])
+        self.assertEqual([row[-2:] for row in rows[1:]], [["0", "74"], ["4", "74"], ["0", "74"]])
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+
+    def test_what_cannot_be_read_costs_its_part_alone(self):
+        texts = {"1b-i": {"M": "A A^T", "coordinates": "c ("}, "1b-ii": {"scores": ["C", "C ln", 0]}}
+        name = self.form(**texts, **{"1a-i": {"sum": 1}, "1e": {"better": "Two"}})
+        graded = parts(grade(self.path(name))[name])
+        self.assertEqual(graded["1b-i.M"]["verdict"], "right")
+        self.assertEqual(graded["1b-i.coordinates"]["verdict"], "unread")
+        self.assertIn("column 4", graded["1b-i.coordinates"]["evidence"])
+        self.assertEqual(graded["1b-ii.scores"]["verdict"], "partly")
+        self.assertAlmostEqual(graded["1b-ii.scores"]["points"], 2 / 3)
+        self.assertEqual(graded["1a-i.sum"]["verdict"], "right")
+        self.assertEqual(graded["1e.better"]["verdict"], "limit")
+
+    def test_one_text_for_a_list(self):
+        name = self.form(**{"1b-ii": {"scores": "C; C; 0"}, "1d-i": {"outputs": "v_a, (v_b)"}})
+        graded = parts(grade(self.path(name))[name])
+        self.assertEqual(graded["1b-ii.scores"]["verdict"], "right")
+        self.assertEqual(graded["1d-i.outputs"]["verdict"], "limit")
+
+    def test_what_no_question_has_is_left_out(self):
+        name = self.form(**{"1b-i": {"M": "A A^T", "N": "A"}, "9z": {}})
+        done = self.attend("grade", "--json", name)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("1b-i: no part 'N'", done.stderr)
+        self.assertIn("no question '9z'", done.stderr)
+        self.assertEqual(parts(json.loads(done.stdout))["1b-i.M"]["verdict"], "right")
+
+    def test_no_cell_is_a_formula(self):
+        for student in "=1+1", "+cmd", "-2", "@x":
+            with open(self.path("form.json"), "w", encoding="utf-8") as file:
+                json.dump({"student": student}, file)
+            rows = list(csv.reader(io.StringIO(self.succeed("grade", "--csv", "form.json"))))
+            self.assertEqual(rows[1][0], "'" + student)
+
+    def test_evidence_at_the_query_of_the_word(self):
+        """At |q| = 1 the weight of v_j is 1/(1 + (n - 1)/e), whatever the scale."""
+        name = self.form(**{"1a-iv": {"needs": "aligned"}})
+        told = self.succeed("grade", name)
+        self.assertIn("|q| = 1:", told)
+        self.assertNotIn("1e+09", told)
+
+    def test_names_of_heads_are_those_of_the_query(self):
+        name = self.form(
+            **{"1d-i": {"queries": ["C mu_a", "C mu_b"]}, "1d-ii": {"heads": ["constant", "constant"]}}
+        )
+        found = parts(grade(self.path(name))[name])["1d-ii.heads"]
+        self.assertIn("head 1 feels gamma", found["error"])
 
     def test_hints_do_not_tell_the_solution(self):
         name = self.form(**{"1b-i": {"M": "A^T"}})
@@ -325,19 +406,19 @@ class Forms(CliTest):
 
 
 class Documentation(CliTest):
-    """docs/GRADE.md: its commands print what it shows, its table is the rubric."""
+    """docs/JUDGING.md: its commands print the shown output, and its table is the rubric."""
 
     def setUp(self):
         super().setUp()
         root = os.path.join(HERE, "..", "..")
         os.symlink(os.path.join(root, "examples"), self.path("examples"))
-        with open(os.path.join(root, "docs", "GRADE.md"), encoding="utf-8") as file:
+        with open(os.path.join(root, "docs", "JUDGING.md"), encoding="utf-8") as file:
             self.text = file.read()
 
     def test_commands_print_what_is_shown(self):
         blocks = re.findall(r"^```console\n(.*?)^```$", self.text, re.M | re.S)
         commands = re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", "".join(blocks), re.M)
-        self.assertEqual(len(commands), 3)
+        self.assertEqual(len(commands), 5)
         for command, shown in commands:
             words, _, file = command.partition(" > ")
             printed = self.succeed(*shlex.split(words)[1:])
@@ -365,7 +446,7 @@ class Documentation(CliTest):
 
 
 class BadFiles(CliTest):
-    """One line that names file, place and reason; status 2; nothing on standard output."""
+    """One line that names file, position and reason; status 2; no standard output."""
 
     def bad(self, content, *says):
         data = content if isinstance(content, bytes) else content.encode()
@@ -380,7 +461,7 @@ class BadFiles(CliTest):
             ('{"student": "x",}', "line 1"),
             ('{"1b-i": {"M": "A"}} extra', "line 1"),
             ("[]", "a list"),
-            ('"text"', "line 1"),
+            ('"text"', "a text"),
             ('{"student": "a", "student": "b"}', "line 1", "duplicate"),
             ('{"1b-i": {"M": "A",\n "M": "B"}}', "line 2", "duplicate"),
             (b'{"student": "\xff"}', "line 1", "decode byte 0xff"),
@@ -399,20 +480,45 @@ class BadFiles(CliTest):
             ({"1b-i": {"N": "A"}}, "1b-i", "'N'"),
             ({"help": "me"}, "help"),
             ({"1b-i": "A"}, "1b-i", "a text"),
-            ({"1b-i": {"M": 3}}, "1b-i.M", "a number"),
-            ({"1b-i": {"M": None}}, "1b-i.M", "null"),
-            ({"1b-i": {"M": ["A"]}}, "1b-i.M", "a list"),
-            ({"1d-i": {"queries": "C mu_a"}}, "1d-i.queries", "list of 2"),
-            ({"1d-i": {"queries": ["C mu_a"]}}, "1d-i.queries", "1 texts"),
-            ({"1d-i": {"queries": ["C mu_a", ""]}}, "1d-i.queries", "empty"),
-            ({"1d-i": {"queries": ["C mu_a", True]}}, "1d-i.queries[2]", "true"),
             ({"student": 7}, "student", "a number"),
             ({"student": "a\nb"}, "student", "control"),
             ({"student": "a" * 300}, "student", "200"),
-            ({"1e": {"better": "three"}}, "1e.better", "three", "one|two|same"),
         ):
             with self.subTest(content=content):
-                self.bad(json.dumps(content), *says)
+                with open(self.path("form.json"), "w", encoding="utf-8") as file:
+                    json.dump(content, file)
+                done = self.attend("grade", "form.json")
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
+                for words in ("form.json", *says):
+                    self.assertIn(words, done.stderr)
+
+    def unread(self, question, part, content, *says):
+        with open(self.path("form.json"), "w", encoding="utf-8") as file:
+            json.dump({question: {part: content}}, file)
+        found = parts(grade(self.path("form.json"))["form.json"])[f"{question}.{part}"]
+        self.assertEqual((found["verdict"], found["points"]), ("unread", 0), found)
+        for words in says:
+            self.assertIn(words, found["evidence"])
+
+    def test_parts(self):
+        for question, part, content, *says in (
+            ("1b-i", "M", True, "true where a text"),
+            ("1b-i", "M", ["A", "B"], "2 texts in place of 1"),
+            ("1d-i", "queries", "C mu_a", "1 texts in place of 2"),
+            ("1d-i", "queries", ["C mu_a"], "1 texts"),
+            ("1d-i", "queries", ["C mu_a", ""], "text 2", "empty"),
+            ("1d-i", "queries", ["C mu_a", True], "true"),
+            ("1e", "better", "three", "three", "one|two|same"),
+        ):
+            with self.subTest(content=content):
+                self.unread(question, part, content, *says)
+        with open(self.path("form.json"), "w", encoding="utf-8") as file:
+            json.dump({"1b-i": {"M": 3.5, "coordinates": None}}, file)
+        graded = parts(grade(self.path("form.json"))["form.json"])
+        self.assertEqual(graded["1b-i.M"]["verdict"], "wrong")
+        self.assertIn("1 x 1", graded["1b-i.M"]["evidence"])
+        self.assertEqual(graded["1b-i.coordinates"]["verdict"], "empty")
 
     def test_formulas(self):
         for formula, *says in (
@@ -428,14 +534,14 @@ class BadFiles(CliTest):
             ("d²", "column 2", "'²'", "^2"),
         ):
             with self.subTest(formula=formula[:20]):
-                self.bad(json.dumps({"1b-i": {"M": formula}}), "1b-i.M", *says)
+                self.unread("1b-i", "M", formula, *says)
 
     def test_places(self):
         self.refuse("grade", "absent.json", says="absent.json")
         os.mkdir(self.path("none"))
         self.refuse("grade", "none", says=("none", "no *.json"))
         self.refuse("grade", "/dev/null", says=("/dev/null", "not a file"))
-        os.mkfifo(self.path("f.json"))  # nobody writes: opening it would wait
+        os.mkfifo(self.path("f.json"))  # a pipe without a writer: opening it would block
         self.refuse("grade", "f.json", says=("f.json", "not a file"))
         self.refuse("grade", ".", says=("f.json", "not a file"))
 

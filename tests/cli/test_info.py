@@ -8,10 +8,7 @@ import subprocess
 import harness
 from harness import CliTest
 
-NAMES = [
-    *("amx", "avx512bf16", "avx512", "avx2"),
-    *("neonbf16", "neon", "simd128", "scalar", "ref"),
-]
+NAMES = [*("amx", "avx512bf16", "avx512", "avx2"), *("neonbf16", "neon", "simd128", "scalar", "ref")]
 
 
 class Info(CliTest):
@@ -22,17 +19,13 @@ class Info(CliTest):
         self.assertRegex(said["version"], r"^\d+\.\d+\.\d+$")
         names = [s["name"] for s in said["kernel_sets"]]
         self.assertEqual(names[-2:], ["scalar", "ref"])
-        self.assertEqual(
-            [n for n in NAMES if n in names], [n for n in names if n in NAMES]
-        )
+        self.assertEqual([n for n in NAMES if n in names], [n for n in names if n in NAMES])
         features = set(said["cpu_features"])
         for kernel_set in said["kernel_sets"]:
             self.assertEqual(kernel_set["runs"], set(kernel_set["needs"]) <= features)
         first = next(s["name"] for s in said["kernel_sets"] if s["runs"])
-        self.assertEqual(
-            (said["isa"], said["isa_reason"]), (first, "best that runs here")
-        )
-        # A quota may allow fewer.
+        self.assertEqual((said["isa"], said["isa_reason"]), (first, "best that runs here"))
+        # A quota may reduce the number.
         self.assertIn(said["threads"], range(1, len(os.sched_getaffinity(0)) + 1))
 
     def test_features_are_those_that_the_system_names(self):
@@ -55,19 +48,13 @@ class Info(CliTest):
             said = harness.info("--isa", name)
             self.assertEqual((said["isa"], said["isa_reason"]), (name, "forced by --isa"))
             said = harness.info(env={"ATTEND_ISA": name})
-            self.assertEqual(
-                (said["isa"], said["isa_reason"]), (name, "forced by ATTEND_ISA")
-            )
+            self.assertEqual((said["isa"], said["isa_reason"]), (name, "forced by ATTEND_ISA"))
         said = harness.info("--isa", "ref", env={"ATTEND_ISA": "scalar"})
         self.assertEqual((said["isa"], said["isa_reason"]), ("ref", "forced by --isa"))
         said = harness.info("--threads", "3", env={"OMP_NUM_THREADS": "5"})
-        self.assertEqual(
-            (said["threads"], said["threads_reason"]), (3, "set by --threads")
-        )
+        self.assertEqual((said["threads"], said["threads_reason"]), (3, "set by --threads"))
         said = harness.info(env={"OMP_NUM_THREADS": "5"})
-        self.assertEqual(
-            (said["threads"], said["threads_reason"]), (5, "set by OMP_NUM_THREADS")
-        )
+        self.assertEqual((said["threads"], said["threads_reason"]), (5, "set by OMP_NUM_THREADS"))
 
     def test_sets_that_cannot_run(self):
         for kernel_set in harness.info()["kernel_sets"]:
@@ -119,7 +106,7 @@ class Help(CliTest):
             self.assertLessEqual(max(map(len, text.splitlines())), 90)
 
     def test_help_has_every_flag(self):
-        """Of the tables that flags are read by, which completion is given."""
+        """Options in the tables of the parser, from which completion is generated."""
         experiments = self.succeed("help", "--words", "lab").split()
         self.assertEqual(self.succeed("help", "--words").split(), list(harness.COMMANDS))
         self.assertGreater(len(experiments), 15)
@@ -131,20 +118,25 @@ class Help(CliTest):
                 self.assertRegex(text, rf"{flag}(?![\w-])")
 
     def test_manual(self):
-        """Every option of a command's help has an item in its section of attend(1)."""
-        done = subprocess.run([harness.BIN, "help", "--manual"], input="@commands\n", stdout=subprocess.PIPE,
-                              encoding="utf-8", check=True)
+        """Every option in a command's help has an item in its section of attend(1)."""
+        done = subprocess.run(
+            [harness.BIN, "help", "--manual"],
+            input="@commands\n",
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            check=True,
+        )
         sections = dict(part.split("\n", 1) for part in done.stdout.split(".Sh ")[1:])
         self.assertEqual(list(sections), [command.upper() for command in harness.COMMANDS])
         for command in harness.COMMANDS:
-            options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", self.succeed(command, "--help"), re.M)) - {"help"}
+            options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", self.succeed(command, "--help"), re.M)) - {
+                "help"
+            }
             for option in options:
                 self.assertRegex(sections[command.upper()], rf"(?m)^(\.It.* Fl -|  --){option}\b")
 
     def test_version(self):
-        self.assertEqual(
-            self.succeed("--version"), f"attend {harness.info()['version']}\n"
-        )
+        self.assertEqual(self.succeed("--version"), f"attend {harness.info()['version']}\n")
 
 
 if __name__ == "__main__":

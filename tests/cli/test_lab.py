@@ -63,9 +63,7 @@ class Listing(LabTest):
     def test_help_says_that_weights_set_their_number(self):
         text = " ".join(self.succeed("lab", "average", "--help").split())
         self.assertRegex(text, r"--w WORD [^-]* sets m")
-        row = json.loads(
-            self.succeed("lab", "average", "--w", "3,2,1", "--json").splitlines()[0]
-        )
+        row = json.loads(self.succeed("lab", "average", "--w", "3,2,1", "--json").splitlines()[0])
         self.assertEqual(row["params"]["m"], 3)
 
     def test_an_unknown_name_is_refused_with_the_names(self):
@@ -119,7 +117,7 @@ class Magnitude(LabTest):
                 self.assert_agrees(row)
 
     def test_a_copy_is_of_a_or_of_b(self):
-        """Leak is no copy: at C = 1 p_a is below .1 often, and no value holds .9."""
+        """A leak is not a copy: at C = 1 p_a is often below .1, but no weight reaches .9."""
         rows = self.given("magnitude", "--C", "1", "--n", "10")
         self.assertGreater(rows["p_outside_10_90"]["theory"], 0.12)
         self.assertLess(rows["p_copy_90"]["theory"], 1e-3)
@@ -159,7 +157,7 @@ class Magnitude(LabTest):
 
 
 class Rounding(LabTest):
-    """What f32 rounds is not held against theory, nor is it called chance."""
+    """f32 rounding errors are not compared with theory, and are not reported as chance."""
 
     def test_scores_that_are_all_0(self):
         for args in (
@@ -192,7 +190,7 @@ class Rounding(LabTest):
 
 
 class Sentences(LabTest):
-    """What is said below the table is so at the parameters of the run."""
+    """Sentences below the table are true at the parameters of the run."""
 
     def said(self, *args):
         text = self.succeed("lab", *args, "--no-sweep")
@@ -397,8 +395,7 @@ class Forms(LabTest):
     def test_numbers_are_the_same_for_any_thread_count(self):
         for args in (["magnitude"], ["heads", "--alpha", "0.001", "--n", "16", "--no-sweep"]):
             outputs = {
-                self.succeed("lab", *args, "--trials", "3000", "--json", "--threads", t)
-                for t in ("1", "3")
+                self.succeed("lab", *args, "--trials", "3000", "--json", "--threads", t) for t in ("1", "3")
             }
             self.assertEqual(len(outputs), 1, args)
 
@@ -477,9 +474,7 @@ class BadFlags(LabTest):
 
     def test_queries_that_are_not(self):
         for queries in ("a", "2a-b", "a,b,a", "x,y", "means,", "a b,b"):
-            self.refuse(
-                "lab", "heads", "--queries", queries, says=["--queries", queries, "2a-b,3b"]
-            )
+            self.refuse("lab", "heads", "--queries", queries, says=["--queries", queries, "2a-b,3b"])
 
     def test_files_that_cannot_be_written(self):
         for path in ("no/such/dir.svg", ".", "/dev/null/x"):
@@ -501,14 +496,12 @@ class Stopping(LabTest):
     def test_a_long_run_says_so_first(self):
         args = "lab", "magnitude", "--n", "1000000", "--alpha", "1", "--no-sweep"
         out, cost, stopped = self.stop_when_it_says(*args)
-        self.assertRegex(
-            cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
-        )
+        self.assertRegex(cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials")
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
 
     def test_what_lasts_seconds_says_nothing(self):
-        """Trials of some seconds were once said to take minutes."""
+        """Regression: trials of some seconds were reported to take minutes."""
         for args in (
             ("magnitude", "--trials", "1000000"),
             ("window", "--n", "100", "--C", "1000", "--alpha", "100", "--trials", "30000"),

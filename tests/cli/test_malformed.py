@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files that are cut, lie or are something else: status 2, one line, no output."""
+"""Truncated, inconsistent or foreign files: status 2, one line, no output."""
 
 import json
 import os
@@ -40,9 +40,7 @@ MALFORMED_NPY = {
     "sizes that overflow": npy(npy_header(shape="(4294967296, 4294967296, 4, 4)"), FULL),
     "size beyond 64 bits": npy(npy_header(shape="(99999999999999999999, 1, 1, 1)"), FULL),
     "huge claim": npy(npy_header(shape="(2, 2, 1000000000, 8)"), FULL),
-    "zero times huge": npy(
-        npy_header(shape="(0, 9223372036854775807, 9223372036854775807, 8)")
-    ),
+    "zero times huge": npy(npy_header(shape="(0, 9223372036854775807, 9223372036854775807, 8)")),
     "object array": npy(npy_header(descr="'|O'"), b"\x80\x04N." * 64),
     "structured": npy(npy_header(descr="[('a', '<f4')]"), FULL),
     "strings": npy(npy_header(descr="'<U4'"), FULL * 4),
@@ -55,9 +53,7 @@ MALFORMED_NPY = {
     "key twice": npy(npy_header(more="'shape': (1,), "), FULL),
     "not a dictionary": npy("[1, 2]\n", FULL),
     "code": npy("__import__('os').system('touch owned')\n", FULL),
-    "unfinished": npy(
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 7\n", FULL
-    ),
+    "unfinished": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 7\n", FULL),
     "a picture": b"\x89PNG\r\n\x1a\n" + bytes(100),
 }
 
@@ -85,21 +81,17 @@ MALFORMED_SAFETENSORS = {
     "offsets reversed": safetensors(entry(offsets=(len(FULL), 0)), FULL),
     "a hole": safetensors(entry(offsets=(4, 4 + len(FULL))), bytes(4) + FULL),
     "shape against offsets": safetensors(entry(shape=(2, 2, 7, 9)), FULL),
-    "sizes that overflow": safetensors(
-        entry(shape=(1 << 32, 1 << 32, 1, 1), offsets=(0, 0))
-    ),
+    "sizes that overflow": safetensors(entry(shape=(1 << 32, 1 << 32, 1, 1), offsets=(0, 0))),
     "negative size": safetensors(entry(shape=(-2, -2, 7, 8)), FULL),
     "float size": safetensors(entry(shape=(2.0, 2, 7, 8)), FULL),
     "unknown dtype": safetensors(entry(dtype="F33"), FULL),
-    "NaN": safetensors(
-        b'{"k": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 4]}}', bytes(4)
-    ),
+    "NaN": safetensors(b'{"k": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 4]}}', bytes(4)),
 }
 
 
 class Malformed(CliTest):
     def refuse_file(self, bad, place, *flags):
-        """The file in the place of q.npy, k.npy or v.npy, or of what the flags say."""
+        """The file replaces q.npy, k.npy or v.npy, or the file that the flags name."""
         words = GOOD.replace(place, bad) if place else GOOD
         self.refuse("run", *words.split(), *flags, says=bad.partition(":")[0])
 

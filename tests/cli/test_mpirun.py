@@ -16,10 +16,10 @@ import numpy as np
 from harness import CliTest
 
 MPIS = [m.split("=") for m in os.environ.get("ATTEND_TEST_MPIS", "").split(",") if m]
-# What is long and the same for every MPI is done with one of them.
+# Long cases with the same result for every MPI run with one of them.
 SOME_MPI = harness.sample(MPIS, 1)
 RANKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../mpi/run_ranks.sh")
-# A job that has lost a rank ends in seconds; a busy machine takes longer.
+# A job ends seconds after it has lost a rank; on a busy machine later.
 END = 60
 
 
@@ -58,7 +58,7 @@ class UnderMpirun(CliTest):
             np.save(name + ".npy", x)
 
     def ours(self, stderr):
-        """Lines of the command itself: a launcher adds its own after a failure."""
+        """Lines of the command itself, without those that the launcher adds after a failure."""
         return [line for line in stderr.splitlines() if line.startswith(("attend", "rank"))]
 
     def test_files_have_the_same_bytes(self):
@@ -181,7 +181,7 @@ class UnderMpirun(CliTest):
             self.assertFalse(os.path.exists("o.npy"))
 
     def run_script(self, mpi, script, *args):
-        """Two ranks of a shell script, which has the command and its arguments as "$@"."""
+        """Two ranks of a shell script, with the command and its arguments as "$@"."""
         return subprocess.run(
             ["sh", RANKS, *mpi, "2", "sh", "-c", script, "sh", harness.BIN, *args],
             capture_output=True,
@@ -250,8 +250,7 @@ class UnderMpirun(CliTest):
                     env=harness.ENVIRONMENT,
                 )
                 harness.wait_until(
-                    lambda: [f for f in os.listdir(".") if f.startswith(".attend")],
-                    "a temporary file",
+                    lambda: [f for f in os.listdir(".") if f.startswith(".attend")], "a temporary file"
                 )
                 os.kill(self.find_rank(victim), signal.SIGKILL)
                 start = time.monotonic()
@@ -261,7 +260,7 @@ class UnderMpirun(CliTest):
                 self.assertFalse(os.path.exists("o.npy"))
                 for left in os.listdir("."):
                     if left.startswith(".attend"):
-                        os.remove(left)  # of a rank that was killed without notice
+                        os.remove(left)  # of a rank that was killed
 
     def find_rank(self, rank):
         """The process of a rank of the job in this folder."""

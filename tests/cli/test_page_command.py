@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`attend page`: writes the page that was built, or says how to build it."""
+"""`attend page`: writes the built page, or explains how to build it."""
 
 import os
 import resource
@@ -19,11 +19,7 @@ class Page(CliTest):
 
     def run_it(self, program, *args):
         return subprocess.run(
-            [program, "page", *args],
-            capture_output=True,
-            encoding="utf-8",
-            cwd=self.dir,
-            check=False,
+            [program, "page", *args], capture_output=True, encoding="utf-8", cwd=self.dir, check=False
         )
 
     def test_without_a_page(self):

@@ -29,7 +29,7 @@ def phi(x):
 
 
 def place_row(s, noise):
-    """What the rows of a head say of the scores s of one of them, by definition."""
+    """The rows of `attend lab place` for one row of scores s, by definition."""
     n, order = len(s), np.sort(s)[::-1]
     T = noise * math.hypot(order[0], order[1])
     p = np.exp(s - s.max())
@@ -76,7 +76,7 @@ class PlaceTest(harness.CliTest):
         self.succeed("stats", *inputs, "--top", "2", "--out", "s.safetensors", *flags)
 
     def place(self, *flags):
-        """Rows by head and quantity; of few rows each is looked at, which takes time."""
+        """Rows by head and quantity; with few rows each is checked, which takes time."""
         if "--rows" not in flags:
             flags += "--rows", "2"
         text = self.succeed("lab", "place", "--stats", "s.safetensors", "--json", *flags)
@@ -189,7 +189,7 @@ class Statistics(PlaceTest):
             self.assertAlmostEqual(rows["sum_squares"]["theory"], squares, delta=0.02)
 
     def test_a_shifted_bias_has_its_place_too(self):
-        """Statistics alone take any rule."""
+        """With statistics alone any rule is accepted."""
         self.layer()
         self.save("bias.npy", np.full((23, 29), 3, "f4"))
         self.stats("--bias", "bias.npy", "--softcap", "20")
@@ -212,8 +212,7 @@ class Pairs(PlaceTest):
         self.stats("--causal", "top-left")
         flags = "--q", "q.npy", "--k", "k.npy", "--trials", "300", "--json", "--rows", "3"
         outputs = {
-            self.succeed("lab", "place", "--stats", "s.safetensors", *flags, "--threads", t)
-            for t in "123"
+            self.succeed("lab", "place", "--stats", "s.safetensors", *flags, "--threads", t) for t in "123"
         }
         self.assertEqual(len(outputs), 1)
         other = self.succeed("lab", "place", "--stats", "s.safetensors", *flags, "--seed", 2)
@@ -303,9 +302,7 @@ class Refused(PlaceTest):
         with open(self.path("bad.safetensors"), "wb") as file:
             file.write(b"nonsense")
         self.refuse("lab", "place", "--stats", "bad.safetensors", says="bad.safetensors")
-        harness.write_safetensors(
-            self.path("x.safetensors"), {"q": ("F32", np.zeros((2, 3), "f4"))}
-        )
+        harness.write_safetensors(self.path("x.safetensors"), {"q": ("F32", np.zeros((2, 3), "f4"))})
         self.refuse(
             *("lab", "place", "--stats", "x.safetensors"),
             says=["x.safetensors", "'keys'", "attend stats --out"],
@@ -350,8 +347,7 @@ class Refused(PlaceTest):
             t["top_keys"] = "I64", keys
 
         self.refuse(
-            *(*self.rewrite(beyond), "--q", "q.npy", "--k", "k.npy"),
-            says=["top_keys", "29 is no key"],
+            *(*self.rewrite(beyond), "--q", "q.npy", "--k", "k.npy"), says=["top_keys", "29 is not a key"]
         )
 
     def test_tensors_that_are_not_those_of_the_file(self):
@@ -371,11 +367,11 @@ class Refused(PlaceTest):
         self.refuse(*self.pairs, says=["bias", "b=0 h=0 i="])
 
 
-PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "PLACE.md")
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "WATCH.md")
 
 
 class Page(harness.CliTest):
-    """docs/PLACE.md: its programs run, and print what is shown."""
+    """The maps in docs/WATCH.md: the programs run, and print the shown output."""
 
     def near(self, shown, printed):
         if shown == printed:
@@ -388,7 +384,7 @@ class Page(harness.CliTest):
 
     def test_commands_print_what_is_shown(self):
         with open(PAGE, encoding="utf-8") as page:
-            text = page.read()
+            text = page.read().split("\n## Real heads")[1]
         (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
         subprocess.run([sys.executable, "-c", program], cwd=self.dir, check=True)
         blocks = "\n".join(re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S))
@@ -399,10 +395,7 @@ class Page(harness.CliTest):
                 printed = [x.split() for x in self.succeed(*cells[2:]).splitlines()]
                 count += 1
                 continue
-            same = [
-                len(cells) == len(other) and all(map(self.near, cells, other))
-                for other in printed
-            ]
+            same = [len(cells) == len(other) and all(map(self.near, cells, other)) for other in printed]
             self.assertTrue(any(same), f"not printed: {line}")
         self.assertGreater(count, 5)
 

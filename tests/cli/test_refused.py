@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bad usage: status 2, one line that names what is wrong, and no file left behind."""
+"""Bad usage: status 2, one line that names the error, and no file."""
 
 import os
 import resource
@@ -11,7 +11,7 @@ from harness import CliTest
 from problem import GOOD, Problem
 
 
-# Flags, and words that the one line must have.  nb 2, hq 4, hkv 2, nq 5, nk 7, d 8, dv 6.
+# Flags, and words of the one line.  nb 2, hq 4, hkv 2, nq 5, nk 7, d 8, dv 6.
 BAD_USAGE = (
     [
         ("--k k.npy --v v.npy --out o.npy", "--q"),
@@ -39,10 +39,7 @@ BAD_USAGE = (
         (f"{GOOD} --scale {x}", ("--scale", x))
         for x in "nan inf -inf 1e999 0x10 1.5x 1,5 e5 infinity -nan".split()
     ]
-    + [
-        (f"{GOOD} --softcap {x}", ("--softcap", x))
-        for x in ("-1", "-0.5", "nan", "inf", "x", "1e999")
-    ]
+    + [(f"{GOOD} --softcap {x}", ("--softcap", x)) for x in ("-1", "-0.5", "nan", "inf", "x", "1e999")]
     + [
         (f"{GOOD} --threads {x}", ("--threads", x))
         for x in (
@@ -122,7 +119,7 @@ BAD_USAGE = (
         (GOOD + " --mask mask_u8.npy", "mask_u8.npy"),
         (GOOD + " --bias mask.npy", ("--bias", "mask.npy", "bool")),
         (GOOD + " --alibi mask.npy", ("--alibi", "mask.npy")),
-        # what must fit (b, hq, nq, nk), and hq
+        # options that must match (b, hq, nq, nk), and hq
         (GOOD + " --mask mask_6.npy", ("--mask", "mask_6.npy", "(6,)", "(2, 4, 5, 7)")),
         (GOOD + " --mask mask_5d.npy", ("--mask", "mask_5d.npy", "(1, 2, 4, 5, 7)")),
         (GOOD + " --bias bias_x.npy", ("--bias", "bias_x.npy", "(2, 5, 7)")),
@@ -137,10 +134,7 @@ BAD_USAGE = (
         (GOOD + " --lse ./o.npy", ("--out", "--lse")),
         (GOOD + " --lse w.npy --weights w.npy", ("--lse", "--weights", "w.npy")),
         (GOOD + " --lse k.npy", ("--lse", "--k", "k.npy")),
-        (
-            GOOD + " --lse m.safetensors:x --bias m.safetensors:q",
-            ("--lse", "m.safetensors"),
-        ),
+        (GOOD + " --lse m.safetensors:x --bias m.safetensors:q", ("--lse", "m.safetensors")),
         (GOOD.replace("o.npy", "q.npy"), ("--out", "--q", "q.npy")),
         (GOOD.replace("o.npy", "./link.npy"), ("--out", "--q")),
         (GOOD.replace("o.npy", "o.txt"), "o.txt"),
@@ -191,9 +185,7 @@ class Refused(CliTest):
         }
         for name, array in arrays.items():
             self.save(name + ".npy", array)
-        harness.write_safetensors(
-            self.path("m.safetensors"), {"q": ("F32", np.zeros((5, 7), f4))}
-        )
+        harness.write_safetensors(self.path("m.safetensors"), {"q": ("F32", np.zeros((5, 7), f4))})
         os.mkdir(self.path("folder.npy"))
         os.symlink("q.npy", self.path("link.npy"))
         with open(self.path("v.txt"), "w") as file:
@@ -228,7 +220,7 @@ class Refused(CliTest):
         self.assertEqual(self.load("o.npy").tolist(), [0, 1, 2])
 
     def test_no_room_on_the_device(self):
-        """A file size limit stands for a full disk; no signal may kill the command."""
+        """A file size limit simulates a full disk; the command must not end by a signal."""
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
         self.refuse("run", *GOOD.split(), preexec_fn=limit, says="o.npy")
 
@@ -236,9 +228,7 @@ class Refused(CliTest):
         self.save("q.npy", np.zeros((1, 1, 2**15, 1), "f4"))
         self.save("k.npy", np.zeros((1, 1, 2**13 + 1, 1), "f4"))
         self.save("v.npy", np.zeros((1, 1, 2**13 + 1, 1), "f4"))
-        self.refuse(
-            "run", *GOOD.split(), "--weights", "w.npy", says=("--weights", "--force")
-        )
+        self.refuse("run", *GOOD.split(), "--weights", "w.npy", says=("--weights", "--force"))
 
     def test_no_command(self):
         done = self.attend()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`attend report`: the summary, and the page as a program and as a browser sees it."""
+"""`attend report`: the summary, and the page as parsed and in a browser."""
 
 import html
 import json
@@ -14,34 +14,10 @@ from harness import EXPERIMENTS, CliTest
 from html_pages import Browser, Page
 from theory import LAB
 
-TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
-QUESTION = re.compile(
-    r'<section class="question" id="q-([^"]+)">(.*?)</section>', re.S
-)
+QUESTION = re.compile(r'<section class="question" id="q-([^"]+)">(.*?)</section>', re.S)
 
 
-def words(part):
-    """Texts and formulas of a part of the page, as the tour writes them."""
-    said = re.sub(
-        r"<math(?: display=\"(block)\")?>.*?<annotation[^>]*>(.*?)</annotation>.*?</math>",
-        lambda m: m[2] if m[1] else f"${m[2]}$",
-        part,
-        flags=re.S,
-    )
-    said = re.sub(r'<span class="tie">(.*?)</span>', r"\1", said, flags=re.S)
-    said = re.sub(r"</?code>", "`", said)
-    found = re.findall(
-        r'<p>(.*?)</p>|<p class="(?:asks|answer)">(.*?)</p>|<div class="formula">(.*?)</div>'
-        r"|<b>(.*?)</b>|</b> <span>(.*?)</span></li>|<dt>(.*?)</dt>|<dd>(.*?)</dd>"
-        r"|<h2>(?:<span[^>]*>[^<]*</span> )?(.*?)</h2>",
-        said.replace("</b>", "</b></b>"),  # one for each of two patterns
-        re.S,
-    )
-    return [html.unescape("".join(texts)) for texts in found]
-
-
-# Run inside the page: what a person would see as a defect of the plots, and what
-# was fetched.
+# Runs inside the page: visible defects of the plots, and the fetched files.
 PROBE = """<script>
 addEventListener('load', () => {
   const bad = [];
@@ -74,7 +50,7 @@ addEventListener('load', () => {
 
 
 def made(directory, *args):
-    """Makes a report in a directory; returns what was printed and the page."""
+    """Makes a report in a directory; returns the printed text and the page."""
     path = os.path.join(directory, "report.html")
     done = harness.attend("report", "-o", path, "--trials", "1000", *args)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -102,16 +78,10 @@ class Report(Browser, CliTest):
             self.summary,
             re.M,
         ).groups()
-        rows = re.findall(
-            r"^\S+ +(\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", self.summary, re.M
-        )
-        self.assertEqual(
-            tuple(map(int, counts)),
-            tuple(sum(int(n) for n in column) for column in zip(*rows)),
-        )
+        rows = re.findall(r"^\S+ +(\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", self.summary, re.M)
+        self.assertEqual(tuple(map(int, counts)), tuple(sum(int(n) for n in column) for column in zip(*rows)))
         counts = re.search(
-            r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, "
-            r"(\d+) slip$",
+            r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, " r"(\d+) slip$",
             self.summary,
             re.M,
         ).groups()
@@ -134,9 +104,7 @@ class Report(Browser, CliTest):
             self.assertIn("#" + name, self.page.links)
 
     def test_every_plot_is_xml_with_axes(self):
-        plots = re.findall(
-            r"<figure>\n(<svg .*?</svg>)\n(?:<figcaption|</figure)", self.text, re.S
-        )
+        plots = re.findall(r"<figure>\n(<svg .*?</svg>)\n(?:<figcaption|</figure)", self.text, re.S)
         self.assertEqual(len(plots), self.page.tags.count("figure"))
         self.assertGreaterEqual(len(plots), 15)
         for plot in plots:
@@ -144,26 +112,16 @@ class Report(Browser, CliTest):
             name = root.get("aria-label")
             classes = [e.get("class", "").split() for e in root.iter()]
             kinds = {word for words in classes for word in words}
-            self.assertLessEqual(
-                {"title", "label", "number", "tick", "frame"}, kinds, name
-            )
-            self.assertTrue(
-                kinds & {"line", "point", "bar"} or root.findall(".//path[@fill]"), name
-            )
-            numbers = [
-                "".join(e.itertext())
-                for e in root.iter("text")
-                if e.get("class") == "number"
-            ]
+            self.assertLessEqual({"title", "label", "number", "tick", "frame"}, kinds, name)
+            self.assertTrue(kinds & {"line", "point", "bar"} or root.findall(".//path[@fill]"), name)
+            numbers = ["".join(e.itertext()) for e in root.iter("text") if e.get("class") == "number"]
             self.assertGreaterEqual(len(numbers), 4, name)
             for number in root.iter():
                 for value in number.attrib.values():
                     self.assertNotRegex(value, r"\b(nan|inf)\b", name)
 
     def test_sections(self):
-        parts = dict(
-            re.findall(r'<section id="([^"]+)">(.*?)</section>', self.text, re.S)
-        )
+        parts = dict(re.findall(r'<section id="([^"]+)">(.*?)</section>', self.text, re.S))
         for name in EXPERIMENTS:
             part = parts[name]
             self.assertRegex(part, r"<figure>|Shown above: <a", name)
@@ -186,15 +144,14 @@ class Report(Browser, CliTest):
         self.assertEqual(ids[3 : 3 + len(questions)], questions)
         self.assertEqual(ids[-3:], ["disputes", "sheets", "machine"])
         for number in (
-            "1a-i 1a-ii 1a-iii 1a-iv 1b-i 1b-ii 1c-i 1c-ii 1d-i 1d-ii 1e 2a-i 2a-ii "
-            "2b-i 2b-ii 3g"
+            "1a-i 1a-ii 1a-iii 1a-iv 1b-i 1b-ii 1c-i 1c-ii 1d-i 1d-ii 1e 2a-i 2a-ii " "2b-i 2b-ii 3g"
         ).split():
             self.assertIn("q-" + number, questions)
 
     def test_a_question_has_its_parts(self):
         parts = QUESTION.findall(self.text)
         self.assertEqual(len(parts), len([i for i in self.page.ids if i[:2] == "q-"]))
-        source = os.path.join(os.path.dirname(TOUR), "..", "lab", "report")
+        source = os.path.join(os.path.dirname(__file__), "..", "..", "lab", "report")
         with open(os.path.join(source, "questions.c"), encoding="utf-8") as file:
             declared = file.read().split(".id = ")[1:]
         for (number, part), said in zip(parts, declared):
@@ -209,17 +166,6 @@ class Report(Browser, CliTest):
             for formula in re.findall(r"<math.*?</math>", part, re.S):
                 ElementTree.fromstring(html.unescape(formula.replace("&lt;", "&amp;lt;")))
                 self.assertNotRegex(formula.split("<annotation")[0], r"\\[a-zA-Z]")
-
-    def test_the_tour_has_the_same_words(self):
-        with open(TOUR, encoding="utf-8") as file:
-            tour = " ".join(re.sub(r"^> ", "", file.read(), flags=re.M).split())
-        said = [text for _, part in QUESTION.findall(self.text) for text in words(part)]
-        for name in "exercise", "remember", "glossary":
-            part = re.search(rf'<section id="{name}">(.*?)</section>', self.text, re.S)
-            said += words(part[1])
-        self.assertGreater(len(said), 100)
-        for text in said:
-            self.assertIn(" ".join(text.split()), tour)
 
     def test_statements_and_questions_lead_to_each_other(self):
         told = {}
@@ -242,7 +188,7 @@ class Report(Browser, CliTest):
                 self.assertEqual(named, statement in voices, (number, statement))
 
     def test_numbers_are_those_of_the_experiments(self):
-        """Of the same seed, on any number of threads."""
+        """Reports with the same seed on any number of threads."""
         shown = re.compile(r"^(\S+) .* (\w+) +\S+ +(\S+) \u00b1 \S+$", re.M)
         rows = shown.findall(self.summary)
         self.assertGreater(len(rows), 7)
@@ -262,7 +208,7 @@ class Report(Browser, CliTest):
             threads = re.compile(r"<dt>threads</dt><dd>\d+</dd>")
             self.assertEqual(threads.sub("", page), threads.sub("", self.text))
             self.assertEqual(summary.splitlines()[:-2], self.summary.splitlines()[:-2])
-            # Without a page the summary is the same but for its last line.
+            # Without a page the summary is the same except for its last line.
             other = self.succeed("report", "--trials", "1000", "--seed", "7")
             self.assertEqual(other.splitlines()[:-1], summary.splitlines()[:-2])
             self.assertEqual(os.listdir(self.dir), [])
@@ -284,9 +230,7 @@ class Report(Browser, CliTest):
         self.assertGreaterEqual(light["size"], 12)
 
     def test_in_the_dark(self):
-        self.assert_dark(
-            self.browse_report(1400, "--blink-settings=preferredColorScheme=0")
-        )
+        self.assert_dark(self.browse_report(1400, "--blink-settings=preferredColorScheme=0"))
 
     def test_on_a_phone(self):
         self.assertGreaterEqual(self.browse_report(360)["size"], 9)

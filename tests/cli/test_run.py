@@ -44,13 +44,7 @@ class AgainstDense(CliTest):
 
     def test_scale(self):
         p = Problem(self, dtype="f64")
-        for text, scale in (
-            ("0.3", 0.3),
-            ("-0.2", -0.2),
-            ("0", 0.0),
-            ("1e-1", 0.1),
-            ("-.5", -0.5),
-        ):
+        for text, scale in (("0.3", 0.3), ("-0.2", -0.2), ("0", 0.0), ("1e-1", 0.1), ("-.5", -0.5)):
             p.check("--scale", text, scale=scale)
             p.check(f"--scale={text}", scale=scale)
 
@@ -123,12 +117,8 @@ class AgainstDense(CliTest):
         mask = np.random.default_rng(3).random((5, 7)) < 0.5
         self.save("m.npy", mask)
         for layout in "bhld", "blhd":
-            Problem(self, nb=1, hq=1, hkv=1, rank=2, layout=layout).check(
-                "--mask", "m.npy", mask=mask
-            )
-            Problem(self, nb=1, hq=4, rank=3, layout=layout).check(
-                "--mask", "m.npy", mask=mask
-            )
+            Problem(self, nb=1, hq=1, hkv=1, rank=2, layout=layout).check("--mask", "m.npy", mask=mask)
+            Problem(self, nb=1, hq=4, rank=3, layout=layout).check("--mask", "m.npy", mask=mask)
 
     def test_masked_nan_does_not_leak(self):
         p = Problem(self)
@@ -222,9 +212,7 @@ class AgainstDense(CliTest):
         if pick(0, 1):
             rule["softcap"] = 2.5
             flags += ["--softcap", "2.5"]
-        shape = lambda: tuple(pick(1, n) for n in (nb, group * hkv, nq, nk))[
-            pick(0, 0, 1, 2) :
-        ]
+        shape = lambda: tuple(pick(1, n) for n in (nb, group * hkv, nq, nk))[pick(0, 0, 1, 2) :]
         if pick(0, 1):
             rule["mask"] = rng.random(shape()) < 0.8
             flags += ["--mask", self.save("m.npy", rule["mask"])]
@@ -247,8 +235,7 @@ class Files(CliTest):
         for dtype in TOLERANCE:
             stored = [encode(x, dtype)[0] for x in p.values]
             harness.write_safetensors(
-                self.path("m.safetensors"),
-                {f"layer.{n}": (names[dtype], x) for n, x in zip("qkv", stored)},
+                self.path("m.safetensors"), {f"layer.{n}": (names[dtype], x) for n, x in zip("qkv", stored)}
             )
             out = dense.attention(*(encode(x, dtype)[1] for x in p.values))[0]
             inputs = [w for n in "qkv" for w in (f"--{n}", f"m.safetensors:layer.{n}")]
@@ -288,17 +275,13 @@ class Files(CliTest):
     def test_outputs_share_a_safetensors_file(self):
         p = Problem(self)
         spec = "o.safetensors:"
-        self.succeed(
-            *p.args, "--out", spec + "o", "--lse", spec + "l", "--weights", spec + "w"
-        )
+        self.succeed(*p.args, "--out", spec + "o", "--lse", spec + "l", "--weights", spec + "w")
         out, lse, weights = dense.attention(*p.values)
         for name, want in ("o", out), ("l", lse), ("w", weights):
             p.near(self.load(spec + name), want, 1e-5)
-        # A checkpoint that holds more is not thrown away.
+        # A checkpoint with additional tensors is not overwritten.
         self.refuse(*p.args, "--out", spec + "o", says="o.safetensors")
-        self.refuse(
-            *p.args, "--out", spec + "o", "--lse", spec + "o", says=("--out", "--lse")
-        )
+        self.refuse(*p.args, "--out", spec + "o", "--lse", spec + "o", says=("--out", "--lse"))
 
     def test_an_output_is_replaced(self):
         p = Problem(self)
@@ -309,9 +292,7 @@ class Files(CliTest):
     def test_only_what_was_asked_for_is_written(self):
         p = Problem(self)
         self.succeed(*p.args, "--out", "o.npy")
-        self.assertEqual(
-            sorted(os.listdir(self.dir)), ["k.npy", "o.npy", "q.npy", "v.npy"]
-        )
+        self.assertEqual(sorted(os.listdir(self.dir)), ["k.npy", "o.npy", "q.npy", "v.npy"])
 
 
 class Said(CliTest):
@@ -321,9 +302,7 @@ class Said(CliTest):
         text = self.succeed(*p.args, *flags.split())
         self.assertEqual(text.count("\n"), 1)
         said = json.loads(text)
-        self.assertEqual(
-            said["shape"], {"nb": 2, "hq": 4, "hkv": 2, "nq": 5, "nk": 7, "d": 8, "dv": 6}
-        )
+        self.assertEqual(said["shape"], {"nb": 2, "hq": 4, "hkv": 2, "nq": 5, "nk": 7, "d": 8, "dv": 6})
         self.assertEqual((said["dtype"], said["isa"], said["threads"]), ("f32", "ref", 2))
         self.assertEqual(said["inputs"], {"q": "q.npy", "k": "k.npy", "v": "v.npy"})
         self.assertEqual(
@@ -375,9 +354,7 @@ class SameBits(CliTest):
                     flags = "--isa", isa, "--causal", "bottom-right"
                     one = self.outputs(p, "--threads", "1", *flags)
                     for threads in "3", *harness.sample("28", 1):
-                        self.assertEqual(
-                            one, self.outputs(p, "--threads", threads, *flags)
-                        )
+                        self.assertEqual(one, self.outputs(p, "--threads", threads, *flags))
 
     def test_layout(self):
         p = Problem(self, nq=33, nk=65)
@@ -391,17 +368,15 @@ class SameBits(CliTest):
             for dtype in TOLERANCE:
                 with self.subTest(isa=isa, dtype=dtype):
                     p = Problem(self, nq=33, nk=70, d=20, dv=9, dtype=dtype)
-                    p.check(
-                        "--isa", isa, "--causal", "bottom-right", causal="bottom-right"
-                    )
-                    # The variable does what the option does.
+                    p.check("--isa", isa, "--causal", "bottom-right", causal="bottom-right")
+                    # The variable has the effect of the option.
                     option = self.outputs(p, "--isa", isa)
                     variable = self.outputs(p, env={"ATTEND_ISA": isa})
                     self.assertEqual(option, variable)
 
 
 class Long(CliTest):
-    """Work of seconds: progress on a terminal, nothing left after a signal."""
+    """A run of seconds: progress on a terminal, no file after a signal."""
 
     ARGS = f"run {GOOD} --lse l.npy --weights w.npy --isa ref --threads 1".split()
 
@@ -419,7 +394,7 @@ class Long(CliTest):
         self.leave_nothing(*self.ARGS, files=3, signals=signals)
 
     def test_progress_on_a_terminal(self):
-        """After 2 s, which is when the work, of any length, goes on again."""
+        """Progress is shown after 2 s; the process is stopped for these, so the work may be short."""
         self.inputs(1500)
         terminal, end = os.openpty()
         seen = b""

@@ -24,12 +24,7 @@ class Rows(StatsTest):
         p = self.problem(nq=9, nk=12)
         for causal in "none", "top-left", "bottom-right":
             self.check_rows(p, "--causal", causal, causal=causal)
-            self.check_rows(
-                p,
-                *("--causal", causal, "--window-left", "2"),
-                causal=causal,
-                left=2,
-            )
+            self.check_rows(p, *("--causal", causal, "--window-left", "2"), causal=causal, left=2)
         offset = {"causal": "offset", "offset": [-3, 20]}
         self.check_rows(p, "--causal", "offset:-3,20", **offset)
         self.check_rows(p, "--window-left=1", "--window-right=3", left=1, right=3)
@@ -79,9 +74,7 @@ class Rows(StatsTest):
         flags = "--causal", "top-left"
         _, weights = dense_stats.rows(*p.values, causal="top-left")
         for k in 1, 3, 8:
-            for r in lines(
-                self.succeed(*p.args, *flags, "--rows", "--json", "--top", k)
-            ):
+            for r in lines(self.succeed(*p.args, *flags, "--rows", "--json", "--top", k)):
                 w = weights[r["b"], r["h"], r["i"]]
                 order = np.argsort(-w, kind="stable")[: min(k, r["i"] + 1)]
                 self.assertEqual([key for key, _ in r["top"]], order.tolist())
@@ -99,9 +92,7 @@ class Rows(StatsTest):
             for name, word in zip(shown, words[3:17]):
                 self.assertAlmostEqual(float(word), row[name], delta=6e-4, msg=name)
             best = np.argsort(-weights[b, h, i])[:2]
-            self.assertEqual(
-                [w.split(":")[0] for w in words[17:]], [str(x) for x in best]
-            )
+            self.assertEqual([w.split(":")[0] for w in words[17:]], [str(x) for x in best])
         self.assertEqual(text[41], "")
 
     def test_threads_change_nothing(self):
@@ -118,10 +109,7 @@ class Heads(StatsTest):
         want, weights = dense_stats.rows(*p.values, causal="top-left", lengths=[20, 3])
         flags = "--causal top-left --key-lengths 20,3 --json --top 2"
         got = lines(self.succeed(*p.args, *flags.split()))
-        self.assertEqual(
-            [(g["b"], g["h"]) for g in got],
-            [(b, h) for b in range(2) for h in range(4)],
-        )
+        self.assertEqual([(g["b"], g["h"]) for g in got], [(b, h) for b in range(2) for h in range(4)])
         for g in got:
             rows = [w for (b, h, _), w in want.items() if (b, h) == (g["b"], g["h"])]
             choice = [w for w in rows if w["keys"] > 1]
@@ -136,9 +124,7 @@ class Heads(StatsTest):
             self.near(g["top_mass"], [best[:, :1].mean(), best[:, :2].sum(1).mean()])
             said = g["summary"]["entropy_share"]
             self.near([said["mean"], said["sd"]], [np.mean(share), np.std(share)])
-            self.assertEqual(
-                said["histogram"], np.histogram(share, 64, (0, 1))[0].tolist()
-            )
+            self.assertEqual(said["histogram"], np.histogram(share, 64, (0, 1))[0].tolist())
             self.assertEqual(g["summary"]["n_eff_share"]["rows"], 20)
             self.assertIn(g["character"], CHARACTERS)
             self.assertRegex(g["reason"], r"\d")
@@ -160,9 +146,7 @@ class Heads(StatsTest):
         for size in {"nq": 0}, {"nk": 0}:
             p = self.problem(nb=1, hq=1, hkv=1, **size)
             (got,) = lines(self.succeed(*p.args, "--json"))
-            self.assertEqual(
-                (got["rows"], got["keys"], got["character"]), (0, None, "mixed")
-            )
+            self.assertEqual((got["rows"], got["keys"], got["character"]), (0, None, "mixed"))
         p = self.problem(nb=0)
         self.assertEqual(self.succeed(*p.args, "--json"), "")
 
@@ -175,9 +159,7 @@ class Heads(StatsTest):
         for line, g in zip(text[1:], heads):
             words = line.split()
             self.assertEqual(words[:2], [str(g["b"]), str(g["h"])])
-            shown = [
-                g[x] for x in "keys entropy_share keys_eff n_eff top_weight".split()
-            ]
+            shown = [g[x] for x in "keys entropy_share keys_eff n_eff top_weight".split()]
             shown += [g[x] for x in "margin sink1 self previous distance".split()]
             shown.append(g["top_mass"][1])
             for word, value in zip(words[2:], shown):
@@ -187,7 +169,7 @@ class Heads(StatsTest):
 
 
 class Characters(StatsTest):
-    """Heads made through a bias, where q and k are 0."""
+    """Heads with given scores: q and k are 0, and the bias has the scores."""
 
     def heads(self, bias, *flags):
         n = bias.shape[-1]
@@ -220,9 +202,7 @@ class Characters(StatsTest):
     def test_noise_decides_on_pairs(self):
         n = 64
         j = np.arange(n)
-        bias = np.where(j == 20, 10.0, np.where(j == 50, 9.5, 0))[None, None].repeat(
-            n, 1
-        )
+        bias = np.where(j == 20, 10.0, np.where(j == 50, 9.5, 0))[None, None].repeat(n, 1)
         # sd of the difference: noise * sqrt(10^2 + 9.5^2) = noise * 13.79
         for noise, character in ("0.03", "average"), ("0.04", "fragile pair"):
             (got,) = self.heads(bias, "--noise", noise)
@@ -241,9 +221,7 @@ class Second(StatsTest):
         p = self.problem(nq=9, nk=12)
         for flags, rule in self.RULES:
             _, weights = dense_stats.rows(*p.values, **rule)
-            got = lines(
-                self.succeed(*p.args, *flags, "--columns", "--last", "3", "--json")
-            )
+            got = lines(self.succeed(*p.args, *flags, "--columns", "--last", "3", "--json"))
             for g in got:
                 w = weights[g["b"], g["h"]]
                 self.near(g["column_mass"], w.sum(0))
@@ -319,10 +297,7 @@ class Second(StatsTest):
         p = self.problem()
         self.save("s.npy", np.array([0.5, -1.0, 30, -np.inf]))
         flags = "--columns", "--zoom", "0:5,0:7", "--json"
-        self.assertEqual(
-            self.succeed(*p.args, *flags, "--sinks", "s.npy"),
-            self.succeed(*p.args, *flags),
-        )
+        self.assertEqual(self.succeed(*p.args, *flags, "--sinks", "s.npy"), self.succeed(*p.args, *flags))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files and maps of `attend stats`, what it refuses, and what it says meanwhile."""
+"""The files and maps of `attend stats`, its refusals, and its progress."""
 
 import os
 import signal
@@ -77,12 +77,9 @@ class Out(StatsTest):
             got = harness.read_safetensors(self.path("s.safetensors"))
             want, weights = dense_stats.rows(*p.values, causal="bottom-right")
             others = "top_weights top_keys column_mass column_max column_last map zoom"
+            self.assertEqual(set(got), {*self.ROWS, "value_norm", "cancellation", *others.split()})
             self.assertEqual(
-                set(got), {*self.ROWS, "value_norm", "cancellation", *others.split()}
-            )
-            self.assertEqual(
-                {n: t for n, (t, _) in got.items()},
-                {n: "I64" if n == "top_keys" else name for n in got},
+                {n: t for n, (t, _) in got.items()}, {n: "I64" if n == "top_keys" else name for n in got}
             )
             for statistic in self.ROWS:
                 values = got[statistic][1]
@@ -101,10 +98,8 @@ class Out(StatsTest):
     def test_only_what_was_asked_for(self):
         p = self.problem()
         self.succeed("stats", *QK, "--out", "s.safetensors")
-        self.assertEqual(
-            set(harness.read_safetensors(self.path("s.safetensors"))), set(self.ROWS)
-        )
-        # It may be replaced by more of the same, but not by less.
+        self.assertEqual(set(harness.read_safetensors(self.path("s.safetensors"))), set(self.ROWS))
+        # A file with the same tensors and more may replace it, one with fewer may not.
         self.succeed(*p.args, "--columns", "--out", "s.safetensors")
         self.refuse("stats", *QK, "--out", "s.safetensors", says="also holds")
 
@@ -163,9 +158,7 @@ class Map(StatsTest):
         for name in "qk":
             self.save(name + ".npy", rng.standard_normal((n, 4)).astype("f4"))
         self.succeed("stats", *QK, "--map", "m.png", "--out", "s.safetensors")
-        self.assertEqual(
-            read_png(self.path("m.png")).shape, (434 + 16 + self.LABEL, 434 + 16, 3)
-        )
+        self.assertEqual(read_png(self.path("m.png")).shape, (434 + 16 + self.LABEL, 434 + 16, 3))
         pooled = self.load("s.safetensors:map")
         self.assertEqual(pooled.shape, (434, 434))
         values = [np.load(self.path(x + ".npy"))[None, None] for x in "qk"]
@@ -176,17 +169,10 @@ class Map(StatsTest):
     def test_one_query(self):
         p = self.problem(nb=1, hq=1, hkv=1, nq=1, nk=700)
         self.succeed(*p.args, "--map", "m.png")
-        self.assertEqual(
-            read_png(self.path("m.png")).shape, (16 + 16 + self.LABEL, 350 + 16, 3)
-        )
+        self.assertEqual(read_png(self.path("m.png")).shape, (16 + 16 + self.LABEL, 350 + 16, 3))
 
     def test_grids(self):
-        for nb, hq, columns, rows in (
-            (1, 1, 1, 1),
-            (1, 6, 3, 2),
-            (2, 4, 4, 2),
-            (1, 7, 3, 3),
-        ):
+        for nb, hq, columns, rows in ((1, 1, 1, 1), (1, 6, 3, 2), (2, 4, 4, 2), (1, 7, 3, 3)):
             p = self.problem(nb=nb, hq=hq, hkv=1, nq=32, nk=32, d=2)
             self.succeed(*p.args, "--map", "m.png")
             shape = read_png(self.path("m.png")).shape

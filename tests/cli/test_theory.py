@@ -91,10 +91,7 @@ class Weights(Near):
                 self.near(LAB.weight_density(law, x), density, 1e-280, 1e-6, x)
             for delta in [1e-6, 0.1, 0.5]:
                 l = mpmath.log((1 - mpf(delta)) / delta)
-                above, below = (
-                    mpmath.ncdf((mean - max(y, mpf(law.floor))) / sd) / kept
-                    for y in (l, -l)
-                )
+                above, below = (mpmath.ncdf((mean - max(y, mpf(law.floor))) / sd) / kept for y in (l, -l))
                 outside = 1 - below + above
                 self.near(LAB.weight_outside(law, delta), outside, 1e-14, 0, delta)
 
@@ -109,7 +106,7 @@ class Weights(Near):
             def slope(y, tanh=mpmath.tanh):
                 return -(y - mean) / sd**2 + tanh(y / 2)
 
-            # Off the zeros of symmetric laws.
+            # Except at the zeros of symmetric laws.
             near = np.arange(mean - sd**2 - 2.00037, mean + sd**2 + 2, 1e-3)
             rising = slope(near, np.tanh) > 0
             starts = near[:-1][rising[:-1] & ~rising[1:]]
@@ -134,7 +131,7 @@ class Weights(Near):
         self.assertTrue(0.025 < arctan <= 0.028, arctan)
 
     def test_probit_form_keeps_its_word(self):
-        """No worse than Phi(l y) for g(y), 0.0177, whatever the law."""
+        """At most Phi(l y) for g(y), 0.0177, for any law."""
 
         def off(law):
             return abs(LAB.weight_mean_probit(law) - LAB.weight_mean(law))
@@ -161,10 +158,7 @@ class Weights(Near):
             def equations(C, y):
                 mu = -mpmath.log(1 + (n - 2) * mpmath.exp(-C))
                 T2 = C * C * mpf(sigma2)
-                return [
-                    y - mu - T2 * mpmath.tanh(y / 2),
-                    1 - T2 / 2 / mpmath.cosh(y / 2) ** 2,
-                ]
+                return [y - mu - T2 * mpmath.tanh(y / 2), 1 - T2 / 2 / mpmath.cosh(y / 2) ** 2]
 
             found = LAB.bimodal_scale(n, sigma2)
             T2 = found**2 * sigma2
@@ -185,7 +179,7 @@ class Weights(Near):
             for p in [0.001, 0.3, 0.8]:
                 w = LAB.weight_quantile(law, p)
                 if 1e-12 < w < 1 - 1e-3:
-                    # w is rounded, and the cdf is as steep as the density.
+                    # w is rounded, and the slope of the cdf is the density.
                     bound = 1e-12 + 4e-16 * LAB.weight_density(law, w)
                     self.near(LAB.weight_cdf(law, w), p, bound, 0, (law.sd, p))
 
@@ -199,8 +193,7 @@ class Weights(Near):
 
     def test_swap(self):
         gap = mpmath.quad(
-            lambda x: mpmath.npdf(x, 1.2, 0.7) * mpmath.ncdf(-x / mpf(0.7)),
-            [-8, -2, 0, 1.2, 3, 8],
+            lambda x: mpmath.npdf(x, 1.2, 0.7) * mpmath.ncdf(-x / mpf(0.7)), [-8, -2, 0, 1.2, 3, 8]
         )
         self.near(LAB.swap_probability(1.2, 0.7), gap, 1e-12)
 
@@ -244,9 +237,7 @@ class Copies(Near):
         """On both sides of each gap, in the arithmetic of the format."""
         formats = [("f64", 53, -1074, -1022), ("f32", 24, -149, -126)]
         formats += [("f16", 11, -24, -14), ("bf16", 8, -133, -126)]
-        for (f, bits, least, normal), n, off in itertools.product(
-            formats, [2, 7, 5000], [-1e-6, 1e-6]
-        ):
+        for (f, bits, least, normal), n, off in itertools.product(formats, [2, 7, 5000], [-1e-6, 1e-6]):
 
             def rounded(x):
                 with mpmath.workprec(bits):
@@ -271,9 +262,7 @@ class Copies(Near):
         self.near(LAB.weighted_leak(10, 3, 4), 7 / (e.sum() + 7), 0, 1e-14)
 
     def test_needed(self):
-        for n, m, eps, tau in itertools.product(
-            [7, 1e6], [1, 2, 5], [1e-9, 0.01, 0.6], [1, 0.125]
-        ):
+        for n, m, eps, tau in itertools.product([7, 1e6], [1, 2, 5], [1e-9, 0.01, 0.6], [1, 0.125]):
             s = LAB.average_scale_needed(n, m, eps, tau) * mpf(tau)
             self.near((n - m) / (m * mpmath.exp(s) + n - m), eps, 0, 1e-12)
             s = LAB.weighted_scale_needed(n, m, eps, tau) * mpf(tau)
@@ -300,9 +289,7 @@ class ManyKeys(Near):
         for S in [1, *harness.sample([0.01, 0.3, 4, 10, 100, 1000], 1)]:
             law = Law(0, S * math.sqrt(2), -INF)
             squares = mean_under(law, lambda y: 1 - 2 * sg(y) * sg(-y))
-            entropy = mean_under(
-                law, lambda y: mpmath.log1p(mpmath.exp(-abs(y))) + abs(y) * sg(-abs(y))
-            )
+            entropy = mean_under(law, lambda y: mpmath.log1p(mpmath.exp(-abs(y))) + abs(y) * sg(-abs(y)))
             self.near(LAB.random_sum_squares(2, S), squares, 1e-10, 0, S)
             self.near(LAB.random_entropy(2, S), entropy, 1e-10, 0, S)
 
@@ -343,7 +330,7 @@ class ManyKeys(Near):
             self.near(LAB.random_entropy_limit(n, 3), entropy, 0, 1e-14)
             self.near(LAB.random_keys_limit(n, 1.5), n * mpmath.exp(-2.25), 0, 1e-14)
             self.near(LAB.random_sum_squares_limit(n, 8), 1 - freezing / 8, 0, 1e-14)
-        # Far below freezing, where there are many keys.
+        # Far below freezing, with many keys.
         self.near(LAB.random_entropy(1e12, 3), LAB.random_entropy_limit(1e12, 3), 0, 1e-6)
 
     @mpmath.workdps(60)
@@ -368,7 +355,7 @@ class ManyKeys(Near):
             self.near(LAB.entropy_slope(scores, beta), slope, 1e-12)
 
     def test_entropy_floor_is_the_least(self):
-        """No stationary point has more than three levels (T23): all, on circles."""
+        """No stationary point has more than three levels (T23): all of them, on circles."""
         angle = np.arange(720)[:, None] * 2 * np.pi / 720
         r = 0.2 * 1.7 ** np.arange(9)[:, None, None]
         for n in range(3, 10):

@@ -87,7 +87,7 @@ class Heads(Near):
                 for x in [0.1, 0.5]:
                     got = LAB.head_cdf(scene, Query(*query), x)
                     self.near(got, LAB.weight_cdf(law, x), 1e-14, 0, what)
-            # The law is now that of head 1.
+            # The law is that of head 1 from here on.
             lost = LAB.weight_cdf(law, 0.5)
             self.near(LAB.head_loses(n, C, sigma2, positive), lost, 1e-14, 0, what)
 
@@ -124,9 +124,7 @@ class Heads(Near):
                 edge = np.clip(score / (cap or 1), -near_one, near_one)
                 return cap * np.arctanh(edge) if cap else score
 
-            for (a, b, rest), x in itertools.product(
-                [(4, 3, 0), (-3, 2, 0.5)], [0.2, 0.5, 0.9]
-            ):
+            for (a, b, rest), x in itertools.product([(4, 3, 0), (-3, 2, 0.5)], [0.2, 0.5, 0.9]):
                 others = np.exp(capped(tau * b * (1 + math.sqrt(noise) * z)))
                 others += 4 * np.exp(capped(tau * rest))
                 # s_a is at most this; and gamma_a at most, or at least, that.
@@ -180,15 +178,13 @@ class Heads(Near):
         """Three keys, all noisy: a sum over their three independent scores."""
         tau, queries = 0.8, [(4, 4, 0), (-2, 3, 1), (0, 0, -5)]
         cases = itertools.product([(0.5, 0.2, 0.3)], [0.02], [0, 2], queries)
-        # One score is sure.
+        # One score is constant.
         sure = (0, 0.2, 0.3), 0, 0, (3, 2, 1)
         for sigma2, alpha, cap, q in [sure, *harness.sample(cases, 2)]:
             z, w = grid(count=181)
             scores = []
             for k in range(3):
-                sd = tau * math.sqrt(
-                    alpha * sum(x * x for x in q) + sigma2[k] * q[k] ** 2
-                )
+                sd = tau * math.sqrt(alpha * sum(x * x for x in q) + sigma2[k] * q[k] ** 2)
                 s = tau * q[k] + sd * z
                 s = cap * np.tanh(s / cap) if cap else s
                 shape = [1, 1, 1]
@@ -214,14 +210,11 @@ class Heads(Near):
             self.same(out, wanted, 0, q)
 
     def test_vanishing_noise(self):
-        """With noise on all keys a head goes another way to the same numbers."""
+        """With noise on all keys a head computes the same numbers by another method."""
         queries = [(6, 5, 0.5), (2, 0, -1), (-3, 1, 0)]
         for positive, cap, q in itertools.product([0, 1], [0, 3], queries):
             without, with_noise = (
-                LAB.head(
-                    scene_of(30, (0.5, 0.3, 0), alpha, 0.8, cap, positive),
-                    Query(*q),
-                )
+                LAB.head(scene_of(30, (0.5, 0.3, 0), alpha, 0.8, cap, positive), Query(*q))
                 for alpha in (0, 1e-18)
             )
             for k in range(3):
@@ -230,13 +223,10 @@ class Heads(Near):
             self.near(with_noise.mse, without.mse, 1e-10)
 
     def test_small_noise(self):
-        """So small that E p^2 and (E p)^2 agree to all digits."""
+        """Noise so small that E p^2 and (E p)^2 agree to all digits."""
         alpha = 0.01
         for C in 1e-7 * 4.0 ** np.arange(14):
-            pair, many = (
-                LAB.head(scene_of(n, (0, 0, 0), alpha), Query(C, C, 0))
-                for n in (2, 10)
-            )
+            pair, many = (LAB.head(scene_of(n, (0, 0, 0), alpha), Query(C, C, 0)) for n in (2, 10))
             share = LAB.weight_variance(LAB.law_pair(C, 0, alpha))
             self.near(pair.variance[0], share, 0, 1e-10, C)
             # Over the scores, (dp/ds)^2 Var s.
@@ -299,7 +289,7 @@ class Heads(Near):
             self.near(two.mse, (1 - p) * ((fallen - target) ** 2).sum(), 1e-14)
 
     def test_window_limit(self):
-        """The key of the largest score takes all: at its own noise, over the others."""
+        """The key of the largest score has weight 1: at its own noise, over the others."""
         z, w = grid(count=4001)
         below = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
         for n, alpha, sigma2 in [
@@ -324,8 +314,8 @@ class Heads(Near):
             self.same(out, wanted, n - 2, (n, alpha, sigma2))
 
     def test_unit_keys(self):
-        """Every sign of every key, one by one."""
-        # Of the three others most likely two are upright.
+        """Every combination of signs of the keys."""
+        # Of the three others, two are most likely positive.
         sigma2, kinds = (0.5, 2, 9), [0, 1, 2, 2, 2]
         cases = itertools.product([(2, 1, -1.5), (1.3, 1.3, 0)], [0, 2.5], [0, 1])
         for q, cap, positive in cases:
@@ -364,13 +354,8 @@ class Heads(Near):
         self.same(out, (sure, [0, 0, 0], mse), 8, "suppression")
 
     def test_groups(self):
-        """Every winner of every head, every failure, one by one."""
-        for m, h, n, sigma2 in [
-            (2, 1, 2, 0.5),
-            (4, 2, 5, 0.5),
-            (6, 3, 9, 2),
-            (3, 3, 4, 1),
-        ]:
+        """Every combination of winners and failures of the heads."""
+        for m, h, n, sigma2 in [(2, 1, 2, 0.5), (4, 2, 5, 0.5), (6, 3, 9, 2), (3, 3, 4, 1)]:
             g = m // h
             flip = float(mpmath.ncdf(-1 / mpmath.sqrt(sigma2)))
             fail = flip**g if n > g else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The numbers that docs/THEORY.md prints are those of the functions."""
+"""Numbers printed in docs/THEORY.md equal those of the functions."""
 
 import math
 import os
@@ -95,8 +95,7 @@ class Numbers(unittest.TestCase):
         bounds = [LAB.dispersion_bound(n, 10) for n in (10, 1e3, 1e5)]
         sizes = [LAB.collision_size(64, m) for m in (2, 4, 8, 16)]
         squares = [
-            f"{LAB.random_sum_squares(1024, S):.3f}"
-            f" against {LAB.random_sum_squares_limit(1024, S):.3f}"
+            f"{LAB.random_sum_squares(1024, S):.3f}" f" against {LAB.random_sum_squares_limit(1024, S):.3f}"
             for S in (8, 6)
         ]
         keys = 1 / LAB.random_sum_squares(1024, 2), 1024 / math.exp(4)
@@ -126,8 +125,7 @@ class Numbers(unittest.TestCase):
         self.says(
             f"leaves {left[0]:.2f} % out of the covariance and {left[1]:.1f} % out of",
             f"noise of 0.8 leaves {left[2]:.0f} % and {left[3]:.0f} %.",
-            f"nearest to $t = 0$ is {first}, at a distance of"
-            f" ${near * 1e5:.1f} \\cdot 10^{{-5}}$",
+            f"nearest to $t = 0$ is {first}, at a distance of" f" ${near * 1e5:.1f} \\cdot 10^{{-5}}$",
             f"it is {second}, at ${far * 1e3:.1f} \\cdot 10^{{-3}}$",
         )
 

@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""docs/LAB.md: every command in it runs, and prints what the tour shows."""
+"""docs/LAB.md: every command in it runs, and prints the shown output."""
 
-import html
 import os
 import re
 import shlex
+import subprocess
 import unittest
 
-from harness import attend, main
+from harness import BIN, attend, main
 
 TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
 LEFT_OUT = ["..."]
 
 
-def tour():
-    with open(TOUR, encoding="utf-8") as file:
+def beside(name):
+    """A file of the build that contains the command."""
+    return os.path.join(os.path.dirname(BIN), name)
+
+
+def tour(path=TOUR):
+    with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def built():
+    """The tour with the words of the laboratory filled in."""
+    return tour(beside("docs/LAB.md"))
 
 
 def commands():
@@ -42,16 +52,12 @@ def near(shown, printed):
 
 
 def same(shown, printed):
-    """Whether two lines are; z, which rounding moves most, is not compared."""
-    return (
-        len(shown) == len(printed)
-        and all(map(near, shown[:4], printed))
-        and shown[5:] == printed[5:]
-    )
+    """Whether two lines are equal; z, which rounding changes most, is not compared."""
+    return len(shown) == len(printed) and all(map(near, shown[:4], printed)) and shown[5:] == printed[5:]
 
 
 def table(text):
-    """The lines of a table from its head on, as words, empty ones left out."""
+    """The lines of a table from its heading on, as words, without empty ones."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     heads = [n for n, line in enumerate(lines) if line[0] == "quantity"]
     return lines[heads[0] :] if heads else []
@@ -79,12 +85,8 @@ def mismatch(shown, printed):
     return None if at == len(printed) else ["the end"]
 
 
-def unescaped(cell):
-    return html.unescape(re.sub(r"\\([_*|])", r"\1", cell))
-
-
 def slug(head):
-    """The anchor that a head has on GitHub."""
+    """The anchor of a heading on GitHub."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
@@ -95,7 +97,7 @@ class Tour(unittest.TestCase):
 
     def test_commands_print_what_is_shown(self):
         for words, shown in commands():
-            if words[1] == "report":  # takes long, and has its own test
+            if words[1] == "report":  # takes long; has a separate test
                 continue
             if words[1] == "lab" and shown[-1:] == [LEFT_OUT]:
                 words = [*words, "--no-sweep"]
@@ -119,37 +121,42 @@ class Tour(unittest.TestCase):
             ("quantity theory;a 1;b 2;c 3;words;...", ["..."]),
         ):
             found = mismatch([line.split() for line in shown.split(";")], printed)
-            self.assertEqual(
-                found, fault and (["the end"] if fault[0] == "the" else fault), shown
-            )
+            self.assertEqual(found, fault and (["the end"] if fault[0] == "the" else fault), shown)
 
-    def test_every_quantity_is_explained_as_the_command_explains_it(self):
-        listed = attend("lab").stdout.split("experiments:\n")[1].split("\n\n")[0]
-        text = tour().split("\n## Every quantity\n")[1]
-        for name in re.findall(r"^  (\S+)", listed, re.M):
-            said = attend("lab", name, "--help").stdout
-            said = said.split("\nquantities:\n")[1].split("\n\n")[0] + "\n"
-            known = {
-                quantity: " ".join(meaning.split())
-                for quantity, meaning in re.findall(
-                    r"^  (\S+)\n((?:      .*\n)+)", said, re.M
-                )
-            }
-            part = text.split(f"\n### `attend lab {name}`\n")[1].split("\n### ")[0]
-            rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", part, re.M)
-            self.assertEqual(
-                {quantity: unescaped(meaning) for quantity, meaning in rows}, known, name
+    def test_the_build_fills_in_the_words_of_the_laboratory(self):
+        whole = built()
+        self.assertNotIn("<!--", whole)
+        for head in ("## 1a-i. Why ", "## Beyond the exercise: ", "### `attend lab copy`"):
+            self.assertIn("\n" + head, whole)
+        self.assertIn("| `p_top` | Weight of the wanted key: p\\_j = 1", whole)
+        copied = tour().partition("<!-- lab: end -->\n")[2].splitlines()
+        for line in copied:
+            if not line.startswith(("#", "<!--")):
+                self.assertIn(line, whole)
+
+    def test_a_question_that_is_left_out_or_repeated_is_found(self):
+        theory = os.path.join(os.path.dirname(TOUR), "THEORY.md")
+        for text, fault in (
+            (tour(), ""),
+            (tour().replace("\n## 1e\n", "\n"), "question 1e: 0 times"),
+            (tour() + "<!-- lab: things -->\n", "things: 2 times"),
+        ):
+            done = subprocess.run(
+                [beside("lab_document"), theory], input=text, text=True, capture_output=True
             )
-            self.assertGreater(len(known), 3, name)
+            self.assertEqual(done.returncode, 1 if fault else 0, done.stderr)
+            self.assertIn(fault, done.stderr)
 
     def test_links_lead_somewhere(self):
-        heads = re.findall(r"^#+ (.*)$", tour(), re.M)
+        heads = re.findall(r"^#+ (.*)$", built(), re.M)
         anchors = {slug(head) for head in heads}
-        for anchor in re.findall(r"\]\(#([^)]*)\)", tour()):
+        found = re.findall(r"\]\(#([^)]*)\)", built())
+        self.assertGreater(len(found), 19)
+        for anchor in found:
             self.assertIn(anchor, anchors)
         with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
             heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
-        for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", tour()):
+        for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
             (head,) = [head for head in heads if head.startswith(name + " ")]
             self.assertEqual(anchor, slug(head))
 

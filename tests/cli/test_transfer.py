@@ -16,7 +16,7 @@ from problem import Problem
 FORMATS = "int8", "fp8", "bf16"
 QUANTITIES = "error_statistic", "error_delta", "score_noise"
 
-# All finite numbers of E4M3, without their sign.
+# All finite numbers of E4M3, without the sign.
 E4M3 = np.array(
     [m * 2.0**-9 for m in range(8)]
     + [(8 + m) * 2.0 ** (e - 10) for e in range(1, 16) for m in range(8)][:-1]
@@ -24,7 +24,7 @@ E4M3 = np.array(
 
 
 def step_of(x, bits, smallest):
-    """Distance of neighbours among numbers of so many bits."""
+    """Distance of neighbours among numbers with this many bits."""
     exponent = np.floor(np.log2(np.maximum(np.abs(x), 1e-300)))
     return 2.0 ** (np.maximum(exponent, smallest) - bits + 1)
 
@@ -47,7 +47,7 @@ def round_keys(k, form):
 
 
 def expected(q, k, v, b, h, form, **rule):
-    """What is said of head (b, h), from dense attention and T24 by definition."""
+    """The printed numbers of head (b, h), from dense attention and T24 by definition."""
     g = h // (q.shape[1] // k.shape[1])
     length = rule["lengths"][b] if "lengths" in rule else k.shape[2]
     rounded, u = k[b, g].copy(), np.zeros_like(k[b, g])
@@ -122,9 +122,7 @@ class Tensors(TransferTest):
         self.check((q, k.astype("f8"), v), "--key-lengths", "9", lengths=[9])
 
     def test_offsets_leave_rows_without_keys(self):
-        self.check(
-            self.layer(), "--causal", "offset:-3,2", causal="offset", offset=[-3, 2]
-        )
+        self.check(self.layer(), "--causal", "offset:-3,2", causal="offset", offset=[-3, 2])
 
     def test_masks(self):
         values = self.layer()
@@ -161,10 +159,7 @@ class Tensors(TransferTest):
 
     def test_threads_and_forms(self):
         self.layer()
-        outputs = {
-            self.succeed("lab", "transfer", *self.inputs, "--json", "--threads", t)
-            for t in "12"
-        }
+        outputs = {self.succeed("lab", "transfer", *self.inputs, "--json", "--threads", t) for t in "12"}
         self.assertEqual(len(outputs), 1)
         text = self.succeed("lab", "transfer", *self.inputs, "--csv", "--svg", "t.svg")
         for line, row in zip(csv.DictReader(io.StringIO(text)), self.rows(*self.inputs)):
@@ -192,8 +187,7 @@ class Tensors(TransferTest):
         self.save("q.npy", np.zeros((1, 1, 4, 8), "f4"))
         self.refuse("lab", "transfer", *self.inputs, says=["k.npy", "0, 8", "axis is 0"])
         self.refuse(
-            *("lab", "transfer", "--q", "q.npy", "--k", "k.npy", "--v", "no.npy"),
-            says=["--v", "no.npy"],
+            *("lab", "transfer", "--q", "q.npy", "--k", "k.npy", "--v", "no.npy"), says=["--v", "no.npy"]
         )
 
 
@@ -202,9 +196,7 @@ class Synthetic(TransferTest):
         rows = self.rows("--head", "average", "--n", "32", "--d", "16", "--trials", "40")
         for row, (form, name) in zip(rows, [(f, q) for f in FORMATS for q in QUANTITIES]):
             self.assertEqual(row["quantity"], name)
-            self.assertEqual(
-                row["params"], {"head": "average", "S": 2, "n": 32, "d": 16, "format": form}
-            )
+            self.assertEqual(row["params"], {"head": "average", "S": 2, "n": 32, "d": 16, "format": form})
         heads = {row["params"]["head"] for row in rows}
         self.assertEqual(heads, {"diffuse", "condensed", "copy", "average"})
 

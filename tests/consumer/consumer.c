@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says whether attention over two equal keys averages their values. */
+/* Exit status 0 if attention over two equal keys averages their values. */
 #include <attend/attend.h>
 
 #include <stdio.h>

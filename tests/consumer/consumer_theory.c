@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says whether two keys without a gap share the weight. */
+/* Exit status 0 if two keys with equal scores share the weight. */
 #include <attend/theory.h>
 
 #include <stdio.h>

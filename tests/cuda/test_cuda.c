@@ -128,7 +128,9 @@ TEST(fast_rules_are_under_the_bound)
     under_the_bound(rule_problem, problems(240));
 }
 
-/* Any bf16 or f16 problem of the dense comparisons, also those for the general kernels.
+/*
+ * All bf16 and f16 problems of the dense comparisons, including those for the general
+ * kernels.
  */
 TEST(fast_takes_any_problem)
 {
@@ -244,7 +246,7 @@ TEST(fast_kernels_take_any_logits)
         p.scale = scales[n % 12 / 2] / sqrt((double)d);
         p.wants_lse = 1;
         p.causal = n % 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
-        /* Scores far above those of the block computed first, which has the last keys. */
+        /* Scores far above those of the first computed block, which has the last keys. */
         for (int64_t x = 0; n >= 4 && x < 64 * d; x++)
             p.k[x] *= 8;
         const double ratio = ratio_of(&p, &worst);
@@ -253,8 +255,8 @@ TEST(fast_kernels_take_any_logits)
 }
 
 /*
- * Warps that the emulator has seen to ask for their tile to be computed again; -1 on a
- * GPU and with the kernels that never do.
+ * Number of warps, counted by the emulator, that requested recomputation of their tile;
+ * -1 on a GPU, and for kernels without recomputation.
  */
 static long replays(void)
 {
@@ -268,8 +270,8 @@ static long replays(void)
 }
 
 /*
- * Rows that see few keys of the block on the diagonal decide by a later block how far
- * scores spread, so that their weights do not overflow.
+ * Rows that see few keys of the diagonal block choose their reference by a later block,
+ * so that weights do not overflow.
  */
 TEST(fast_causal_tiles_are_computed_once)
 {
@@ -285,7 +287,10 @@ TEST(fast_causal_tiles_are_computed_once)
         p.scale = (n < 24 ? 16 << 2 * (n / 8) : 4) / sqrt((double)d);
         p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.wants_lse = 1;
-        /* Forced: the first keys are far above those of the blocks that decide. */
+        /*
+         * Forced recomputation: scores of the first keys are far above those of the
+         * deciding blocks.
+         */
         for (int64_t x = 0; n >= 24 && x < 16 * d; x++)
             p.k[x] *= 64;
         const long before = replays();
@@ -300,8 +305,8 @@ TEST(fast_causal_tiles_are_computed_once)
 }
 
 /*
- * A row that is NaN, by its query or by a key that it alone sees, changes no bit of the
- * others; logits are so large that lazy rescaling would.
+ * A NaN row, by its query or by a key visible to this row only, changes no bit of other
+ * rows; with these large logits, lazy rescaling would.
  */
 TEST(fast_rows_that_are_nan_are_alone)
 {
@@ -317,7 +322,7 @@ TEST(fast_rows_that_are_nan_are_alone)
             p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         auto_check_problem other = check_problem_copy(&p);
         auto_free unsigned char *const skip = check_memory((size_t)p.nq, 1);
-        if (n % 2) /* seen by the last row alone, or by all */
+        if (n % 2) /* visible to the last row only, or to all */
             other.k[(p.nk - 1) * d] = NAN;
         else
             other.q[(p.nq - 1) * d] = NAN;
@@ -352,6 +357,40 @@ TEST(fast_rows_depend_on_nothing_else)
     CHECK(same, "a head alone has other bits");
     check_outputs_free(&all);
     check_outputs_free(&own);
+}
+
+/*
+ * Splits of decoding, of which tiles are computed again too; lengths that hide nothing
+ * change no bit.
+ */
+TEST(fast_decoding_takes_many_splits)
+{
+    NEEDS_DEVICE;
+    static const int64_t keys[] = {1025, 2500, 4100}, widths[] = {64, 128, 256, 71};
+
+    for (int n = 0; n < 16; n++) {
+        const int64_t nk = keys[n % 3], d = widths[n % 4];
+        auto_check_problem p = check_sample_shape(
+            (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 2, 20, 1, 1, nk, d, d);
+        p.wants_lse = 1;
+        p.scale_is_set = 1;
+        p.scale = (n < 8 ? 1 : 4) / sqrt((double)d);
+        /* Forced: the first keys of a split are far above those that it sees first. */
+        for (int64_t x = 0; n >= 8 && x < 2 * nk * d; x++)
+            p.k[x] *= x / d % nk % 1024 < 8 ? 64 : 1;
+        auto_check_problem with = check_problem_copy(&p);
+        with.key_lengths = check_memory(2, sizeof *with.key_lengths);
+        with.key_lengths[0] = with.key_lengths[1] = nk;
+        struct check_worst worst = {0};
+        const long before = replays();
+        const double ratio = ratio_of(&p, &worst);
+        const long again = replays() - before;
+        CHECK(ratio < 1, "problem %d: %s", n, worst.where);
+        CHECK(before < 0 || getenv("ATTEND_CUDA_SPLIT") ||
+                  (n < 8 ? again == 0 : again > 0),
+              "problem %d: %ld warps", n, again);
+        CHECK(same_outputs(&p, &with, NULL), "problem %d", n);
+    }
 }
 
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only a GPU has: tensors in device memory, streams, CUDA graphs, workspaces;
- * merging of parts, records and raw sums in device memory.
+ * Features of GPUs: tensors in device memory, streams, CUDA graphs, workspaces; merging
+ * of parts, records and raw sums in device memory.
  */
 #define _GNU_SOURCE
 #include "support/device_memory.h"
@@ -219,9 +219,9 @@ TEST(parts_merge_on_the_device)
 
 /*
  * Parts in f64, with LSE that are up to 60 apart, against the definition in long double.
- * The difference t of two LSE is rounded, which exp() makes |t| u of the weight; exp() is
- * within 2 u, and there are a quotient, a product and 2 count sums.  That is relative to
- * sum w |O|: parts of either sign cancel, and of the result it may be any number of ulp.
+ * The rounding of the difference t of two LSE is a relative error |t| u of the weight;
+ * exp() is within 2 u, and there are a quotient, a product and 2 count sums.  The error
+ * is relative to sum w |O|: with cancellation it may be any number of ulp of the result.
  */
 TEST(f64_parts_merge_within_rounding)
 {

@@ -68,7 +68,7 @@ TEST(fast_columns_are_those_of_the_definition)
     }
 }
 
-/* All that an inspection gives: column mass and maximum, a map, a zoom, probes. */
+/* All outputs of an inspection: column mass and maximum, map, zoom, probes. */
 enum { BLOCK = 64, MAP_ROWS = 3, MAP_COLUMNS = 4, ZOOM = 20, PROBES = 6 };
 static void inspect_all(attend_context *ctx, const struct check_problem *p,
                         const attend_view *lse, char *to)
@@ -187,8 +187,8 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
 }
 
 /*
- * Fused row statistics against `ref`.  Where all keys are equal, all scores are, and the
- * top keys are the earliest.  Statistics change no bit of O.
+ * Fused row statistics against `ref`.  With equal keys all scores are equal, and the top
+ * keys are the earliest.  Statistics change no bit of O.
  */
 TEST(fast_statistics_are_those_of_the_definition)
 {
@@ -273,7 +273,7 @@ static double *rows_of(attend_context *ctx, const struct check_problem *p)
     return numbers;
 }
 
-/* A single query of a group of any size, up to more heads than decoding has rows. */
+/* A single query, with groups up to more heads than decoding has rows. */
 TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
 {
     NEEDS_DEVICE;
@@ -304,8 +304,8 @@ TEST(fast_entropy_of_one_key_is_0)
 }
 
 /*
- * Two keys have scores 70, 100 and 124 bits above those of the first block that the
- * kernel sees: weights near the largest float, whose squares are none.
+ * Two keys have scores 70, 100 and 124 bits above those of the first block of the kernel:
+ * the squares of their weights overflow.
  */
 TEST(fast_statistics_of_weights_whose_squares_overflow)
 {

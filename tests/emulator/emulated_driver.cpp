@@ -68,7 +68,7 @@ static result submit(stream *s, const std::function<bool()> &step)
 
 #define API extern "C" __attribute__((visibility("default"))) result
 
-/* Not of the driver, for tests: gpu_replays so far. */
+/* Not part of the driver: gpu_replays, for tests. */
 extern "C" __attribute__((visibility("default"))) long attend_emulated_replays()
 {
     return gpu_replays;
@@ -131,7 +131,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int)
     const char *const text = getenv("ATTEND_EMULATOR_SM");
     const int sm = text ? atoi(text) : 90;
 
-    /* Few SMs, so that small problems are scheduled as large ones are on a GPU. */
+    /* Few SMs, so that small problems are scheduled like large ones on a GPU. */
     *value = attribute == 16 ? 4 : attribute == 75 ? sm / 10 : sm % 10;
     return SUCCESS;
 }

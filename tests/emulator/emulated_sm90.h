@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Emulates src/cuda/sm90_instructions.cuh.  Copies complete at once; for race_check.h
- * when a thread has waited for them. */
+/*
+ * Emulates src/cuda/sm90_instructions.cuh.  Copies complete at once; for race_check.h
+ * they complete when a thread has waited for them.
+ */
 #ifndef TESTS_EMULATED_SM90_H
 #define TESTS_EMULATED_SM90_H
 
@@ -69,8 +71,8 @@ DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
 
 /*
  * Visits each element of a box: global address, NULL outside of the tensor; shared
- * address.  Loads end at the tensor's last column.  Stores end at 16 bytes: an H200 was
- * seen to write past the last column, if not how far.
+ * address.  Loads end at the last column of the tensor.  Stores end at a multiple of 16
+ * bytes: an H200 writes past the last column; the extent was not measured.
  */
 template <class F>
 DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, int c0,
@@ -158,7 +160,7 @@ template <int N> DEVICE void registers_more() {}
 DEVICE void named_sync(int id, int threads) { gpu_named_barrier(id, threads, true); }
 DEVICE void named_arrive(int id, int threads) { gpu_named_barrier(id, threads, false); }
 
-/* Empties the list of tiles to compute again. */
+/* Clears the list of tiles to replay. */
 DEVICE int exchange_shared(uint32_t at, int x)
 {
     const int was = atomicExch((int *)(void *)gpu_shared(at, 4, 4, ACCESS_UNCHECKED), x);

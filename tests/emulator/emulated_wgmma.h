@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Emulates src/cuda/wgmma.cuh: a product is computed when the last thread has
- * issued it; it is complete for race_check.h when the thread has waited. */
+/*
+ * Emulates src/cuda/wgmma.cuh: a product is computed when the last thread has issued it;
+ * for race_check.h it is complete when the thread has waited.
+ */
 #ifndef TESTS_EMULATED_WGMMA_H
 #define TESTS_EMULATED_WGMMA_H
 

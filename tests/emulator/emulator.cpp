@@ -53,7 +53,7 @@ struct collective {
     std::vector<void *> values[2];
 };
 
-/* Groups of asynchronous work that a thread has ended; tokens for those under way. */
+/* Committed groups of asynchronous work of a thread; tokens of the pending ones. */
 struct async_groups {
     unsigned committed = 0;
     char tokens[8] = {};
@@ -83,7 +83,7 @@ struct cta {
     void *scheduler = nullptr;
     bool failed = false;
     race_check races;
-    int unit = -1;                      /* the asynchronous unit whose work this is */
+    int unit = -1;                      /* the asynchronous unit that is running */
     std::vector<async_groups> products; /* of warpgroups */
 };
 
@@ -149,7 +149,7 @@ static int unit_of(gpu_unit unit)
                                   : races.next_copy();
 }
 
-/* Products are groups of a warpgroup, which its threads end together. */
+/* Products are committed as groups of a warpgroup, by all its threads. */
 static async_groups &groups_of(gpu_unit unit)
 {
     return unit == GPU_WGMMA ? current->products[(size_t)index_of_self() / 128]
@@ -297,7 +297,7 @@ uint32_t gpu_shared_address(const void *at)
 
 /* ---- launches ---------------------------------------------------------------------- */
 
-/* Nobody waits for a thread that has ended. */
+/* Removes a thread that has ended from collective operations. */
 static void remove_member(collective &m)
 {
     m.members--;
@@ -433,7 +433,7 @@ bool gpu_run(const std::function<void()> &kernel, dim3 grid, dim3 block, size_t 
 
 static std::map<std::string, gpu_kernel> &kernels()
 {
-    /* Never destroyed: it is still read at the end. */
+    /* Never destroyed: destructors at exit still read it. */
     static auto *const all = new std::map<std::string, gpu_kernel>;
     return *all;
 }

@@ -2,9 +2,9 @@
 /*
  * The CUDA C++ that the kernels use, on a CPU; included before each kernel.  A thread of
  * the GPU is a fiber.  The fibers of a CTA run on one CPU thread and switch where they
- * wait for each other; CTAs run one after the other.  This shows what a kernel computes,
- * which addresses it touches, and races in shared memory (race_check.h); not its speed,
- * nor the order of accesses to global memory.
+ * wait for each other; CTAs run one after the other.  The emulator checks results,
+ * addresses, and races in shared memory (race_check.h).  It does not model speed or the
+ * order of accesses to global memory.
  */
 #ifndef TESTS_EMULATOR_H
 #define TESTS_EMULATOR_H
@@ -52,6 +52,10 @@ struct float4 {
 };
 static inline int2 make_int2(int x, int y) { return {x, y}; }
 static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
 static inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
 static inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
 {
@@ -97,7 +101,7 @@ static inline unsigned __vsetne4(unsigned a, unsigned b)
 
 /* ---- threads -------------------------------------------------------------------- */
 
-/* What a kernel sees of its thread. */
+/* The thread of a kernel. */
 struct gpu_thread {
     dim3 threadIdx, blockIdx, blockDim, gridDim;
 };
@@ -166,7 +170,7 @@ template <class T> static inline T __shfl_sync(unsigned, T x, int lane)
     T mine = x;
     void *const *const all = gpu_collective(GPU_WARP, &mine);
     const T theirs = *(T *)all[lane & 31];
-    gpu_collective(GPU_WARP, nullptr); /* `mine` stays alive until all have read it */
+    gpu_collective(GPU_WARP, nullptr); /* `mine` must outlive all reads */
     return theirs;
 }
 template <class T> static inline T __shfl_xor_sync(unsigned lanes, T x, int by)
@@ -174,7 +178,7 @@ template <class T> static inline T __shfl_xor_sync(unsigned lanes, T x, int by)
     return __shfl_sync(lanes, x, gpu_lane() ^ by);
 }
 
-/* Atomic as they are: fibers switch only where they wait. */
+/* Plain operations are atomic: fibers switch only where they wait. */
 template <class T, class U> static inline T atomicAdd(T *at, U x)
 {
     const T old = *at;
@@ -197,8 +201,8 @@ static inline int atomicExch(int *at, int x)
 unsigned char *gpu_shared(uint32_t at, int bytes, int align, access_kind kind);
 uint32_t gpu_shared_address(const void *at);
 /*
- * A 16-bit element of rows of 128 bytes that are swizzled by 128 bytes.  The swizzle
- * keeps 16 bytes together; the first element of these checks races for all.
+ * A 16-bit element of rows of 128 bytes with the 128-byte swizzle.  The swizzle keeps 16
+ * bytes together; races are checked at the first element of these, for all of them.
  */
 static inline unsigned char *gpu_swizzled(uint32_t plain, access_kind kind)
 {
@@ -211,8 +215,10 @@ static inline unsigned char *gpu_swizzled(uint32_t plain, access_kind kind)
 /* ---- order of accesses to shared memory ----------------------------------------------
  */
 
-/* What a thread does before it releases a token happens before what follows an acquire of
- * the same token and phase. */
+/*
+ * Accesses before the release of a token happen before those after an acquire of the same
+ * token and phase.
+ */
 void gpu_release(const void *token, unsigned phase);
 void gpu_acquire(const void *token, unsigned phase);
 /* fence.proxy.async */
@@ -220,7 +226,7 @@ void gpu_proxy_fence();
 
 /* Units that work asynchronously. */
 enum gpu_unit { GPU_TMA, GPU_WGMMA, GPU_CP_ASYNC, GPU_UNITS };
-/* What this thread has done happens before the next work of its warpgroup's unit. */
+/* Earlier accesses of this thread happen before the next work of its warpgroup's unit. */
 void gpu_join(gpu_unit unit);
 /*
  * In its lifetime, accesses are those of a unit that this thread starts; threads do not
@@ -234,7 +240,7 @@ class gpu_async
 };
 /* Ends a group of the thread's asynchronous work. */
 void gpu_commit(gpu_unit unit);
-/* Waits until at most `pending` of the thread's last groups are under way. */
+/* Waits until at most `pending` of the thread's last groups are incomplete. */
 void gpu_wait_groups(gpu_unit unit, int pending);
 
 /* ---- launches ------------------------------------------------------------------- */
@@ -256,7 +262,7 @@ void gpu_register(const char *name, gpu_bind bind);
 gpu_kernel *gpu_find(const char *name);
 /* Writes a file of lines "NAME LAUNCHES" of all kernels. */
 void gpu_write_launches(const char *file);
-/* Warps that asked for their tile to be computed again. */
+/* Number of warps that have queued their tile for replay. */
 extern long gpu_replays;
 
 #endif

@@ -10,7 +10,7 @@ void race_check::begin(int of_threads, size_t shared_bytes)
     words.resize((shared_bytes + 3) / 4);
 }
 
-/* Order matters from the first access on. */
+/* Ordering is tracked from the first access on. */
 void race_check::wake()
 {
     awake = true;
@@ -30,7 +30,7 @@ void race_check::join(uint32_t *to, const uint32_t *from) const
         to[x] = to[x] > from[x] ? to[x] : from[x];
 }
 
-/* Phases of a barrier alternate between two tokens: nobody is two phases ahead. */
+/* Phases of a barrier alternate between two tokens: no thread is two phases ahead. */
 static uintptr_t token_key(const void *token, unsigned phase)
 {
     return ((uintptr_t)token << 1) + (phase & 1);

@@ -4,7 +4,7 @@
  * actor is a thread of a CTA, or a unit that works asynchronously: copies of TMA,
  * products of a warpgroup, cp.async of a thread.  Each actor has a vector clock; a
  * release and an acquire of the same token order what came before the one and after the
- * other.  What orders nothing on a GPU orders nothing here: shuffles, votes, atomics.
+ * other.  As on a GPU, shuffles, votes and atomics order nothing.
  *
  * Shared memory that kernels access by 32-bit addresses is checked, in words of four
  * bytes; C++ objects in shared memory are not.  The order in which the emulator happens
@@ -26,13 +26,13 @@ enum access_kind {
     /* By the asynchronous proxy: TMA and wgmma. */
     ACCESS_ASYNC_READ,
     ACCESS_ASYNC_WRITE,
-    ACCESS_UNCHECKED /* of a barrier, of an atomic, or checked already */
+    ACCESS_UNCHECKED /* accesses of a barrier or an atomic, or checked before */
 };
 
 class race_check
 {
   public:
-    /* A CTA starts.  Nothing is kept of the last one. */
+    /* Starts a CTA, without the state of the last one. */
     void begin(int threads, size_t shared_bytes);
 
     int products_of(int thread) const { return threads + thread / 128; }
@@ -42,22 +42,28 @@ class race_check
     int copies_of(int thread) const { return threads + groups() + COPIES + thread; }
     enum { COPYING = 128 };
 
-    /* A unit that has finished releases its own accesses, not those of who started it. */
+    /*
+     * A completed unit releases its own accesses, not those of the thread that started
+     * it.
+     */
     void release(int actor, const void *token, unsigned phase);
     void acquire(int actor, const void *token, unsigned phase);
-    /* What `unit` does from now on happens after what the thread has done so far. */
+    /* Later accesses of `unit` happen after earlier ones of the thread. */
     void start(int thread, int unit);
     /* fence.proxy.async of a thread: its writes are visible to the asynchronous proxy. */
     void fence(int thread);
 
-    /* True, or what() says what is wrong. */
+    /* False on a race: what() describes it. */
     bool access(int actor, access_kind kind, uint32_t at, int bytes);
     const char *what() const { return wrong.c_str(); }
 
   private:
     enum { COPIES = 16, NOBODY = 0xffff, MANY = 0xfffe };
     typedef std::vector<uint32_t> clock;
-    /* The last write, and the read since, or, for reads of MANY, where their clock is. */
+    /*
+     * The last write and the reads since then; for reads by MANY, the index of their
+     * clock.
+     */
     struct word {
         uint32_t written = 0, read = 0;
         uint16_t writer = NOBODY, reader = NOBODY;
@@ -80,7 +86,7 @@ class race_check
     unsigned copies_begun = 0;
     bool awake = false; /* something was accessed */
     std::string wrong;
-    clock now; /* of all actors, one after the other */
+    clock now; /* clocks of all actors, one after the other */
     std::unordered_map<uintptr_t, clock> tokens;
     std::vector<word> words;
     std::vector<clock> many;

@@ -7,9 +7,9 @@ set -u
 . "$(dirname "$0")/../house/harness.sh"
 folder=${1:?"usage: $0 FOLDER"}
 
-# never FILE...: kernels that no file has launches of.
+# never FILE...: kernels with a count of 0 in all files.
 never() { awk '{ count[$1] += $2 } END { for (name in count) if (!count[name]) print name }' "$@" | sort; }
-# kernels FILE...: how many kernels the files have.
+# kernels FILE...: the number of kernels in the files.
 kernels() { cat "$@" | awk '{ print $1 }' | sort -u | grep -c .; }
 
 # launched KERNELS FILE: launches of the kernels attend_KERNELS*.

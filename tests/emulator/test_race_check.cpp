@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The emulator finds races: small kernels, each right and then with one step left out.
- * Kernels have two warpgroups, whose threads 0 and 128 do most of the work.
+ * The emulator finds races: small kernels, each first correct and then with one step left
+ * out.  Kernels have two warpgroups, whose threads 0 and 128 do most of the work.
  */
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static void copy_by_tma()
         load_shared(DATA);
     }
 }
-/* Another copy's barrier does not do. */
+/* The barrier of another copy does not order this one. */
 static void two_copies_by_tma()
 {
     init_barriers();
@@ -209,7 +209,7 @@ static void copy_of_a_thread()
     __syncthreads();
     load_shared(DATA);
 }
-/* The copy of the group that is waited for, not that of a later one. */
+/* Waiting for one group orders its copy, not the copy of a later group. */
 static void groups_of_copies()
 {
     copy_16(DATA + 16 * threadIdx.x, global_data, 16);
@@ -225,7 +225,7 @@ struct kernel {
     const char *name;
     void (*run)();
     unsigned threads;
-    const char *wrong; /* in the message */
+    const char *wrong; /* appears in the message */
 };
 static const kernel kernels[] = {
     {"barrier_of_a_cta", barrier_of_a_cta, THREADS, "reads what thread 0 wrote"},

@@ -21,7 +21,7 @@ static int row_is_nan(const problem *p, int64_t b, int64_t h, int64_t i)
     return isnan(tensor_get(&p->io.lse, b, h, i, 0));
 }
 
-/* Puts `value` into the whole of key j and of its value. */
+/* Fills K and V of key j with `value`. */
 static void overwrite_keys(const problem *p, int64_t b, int64_t g, int64_t j,
                            double value)
 {
@@ -252,7 +252,7 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-/* Keys that some rows see and others do not: the selecting path inside a tile. */
+/* Keys visible to some rows of a tile only: the selecting path. */
 static void row_19_nan_at_partly_masked_keys(attend_context *ctx, attend_dtype dtype)
 {
     auto_problem p = problem_make((shape){1, 2, 2, 33, 33, 16, 12}, dtype, 119);
@@ -285,9 +285,9 @@ void row_19_nan_in_masked_keys(attend_context *ctx, attend_dtype dtype)
 }
 
 /*
- * +Inf in column 3 of V of one key that every row sees, whose score is `fall` below the
- * others': by its own bias, or because another key has more, so that a sum that held it
- * is scaled down.  The column must be `want`, the others finite.
+ * +Inf in column 3 of V of one key that every row sees, with a score `fall` below the
+ * others: by its bias, or because another key is larger, so that a sum with the Inf is
+ * rescaled.  The column must be `want`, the others finite.
  */
 static void expect_infinite_column(attend_context *ctx, attend_dtype dtype, shape n,
                                    double fall, int by_another, double want)
@@ -315,7 +315,7 @@ static void expect_infinite_column(attend_context *ctx, attend_dtype dtype, shap
     }
 }
 
-/* A value that is seen is not lost, however small its weight: 0 * Inf is NaN. */
+/* Visible Inf has an effect with any weight: 0 * Inf is NaN. */
 static void infinite_values(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t queries[] = {1, 17};

@@ -48,7 +48,10 @@ void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
             for (int64_t c = 0; c < 4; c++)
                 CHECK(isfinite(tensor_get(&p.io.out, 0, 0, i, c)), "bias %s: row %lld",
                       attend_dtype_name(bias), (long long)i);
-            /* -65504 does not swallow the scores, the others do. */
+            /*
+             * In f16, -65504 does not absorb the scores; the lowest numbers of other
+             * types do.
+             */
             CHECK(bias == ATTEND_F16 || i % 2 == 1 || row_is_mean(&p, i, 0, 1), "bias %s",
                   attend_dtype_name(bias));
         }
@@ -115,7 +118,7 @@ void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
     CHECK(tensor_get(&p.io.weights, 0, 0, 0, 1) == 0.0, "the hidden key has weight");
 }
 
-/* q = k = v = value everywhere: the output is that value again. */
+/* All elements of q, k and v are `value`; so is the output. */
 static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
                              double value)
 {
@@ -138,7 +141,7 @@ static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
 
 void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
 {
-    if (dtype != ATTEND_F16) /* which has no such number */
+    if (dtype != ATTEND_F16) /* 133120 exceeds f16 */
         constant_problem(ctx, dtype, (shape){1, 2, 2, 33, 70, 64, 64}, 133120.0);
 }
 
@@ -204,7 +207,7 @@ void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
     CHECK(problem_run(&p, ctx) && row_is_value(&p, 2, 0), "the smallest q.k takes all");
 }
 
-/* On threads that start anew each time, so that their order varies. */
+/* New threads each time, so that their order varies. */
 void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
     auto_problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);

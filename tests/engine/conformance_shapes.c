@@ -24,7 +24,9 @@ void row_23_zero_sizes(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-/* Every input and output of `p` in another layout; the results, contiguous, in `p`. */
+/*
+ * Runs `p` with another layout of every input and output; results go to `p`, contiguous.
+ */
 static void check_layout(problem *p, attend_context *ctx, layout kind)
 {
     auto_problem other = *p;
@@ -72,7 +74,7 @@ void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
 
     for (size_t at = 0; at < sizeof lengths / sizeof lengths[0]; at++) {
         const int64_t nk = lengths[at];
-        /* All keys are one key, then all heads and batches share theirs. */
+        /* One key for all, then one set of keys for all heads and batches. */
         for (int axes = 1; axes < 8; axes++) {
             auto_problem p = problem_make((shape){2, 2, 2, 3, nk, 8, 8}, dtype, 26);
             for (int axis = 0; axis < 3; axis++)
@@ -131,7 +133,7 @@ static sparse sparse_view(attend_view *view, int axis, int64_t stride)
 void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
 {
     const int64_t far = ((int64_t)1 << 31) + 1003;
-    if (on_device(ctx)) { /* host tensors are copied to it with all that lies between */
+    if (on_device(ctx)) { /* host tensors are copied to it with the bytes in between */
         test_skip("tensors of many GB would be copied to the device");
         return;
     }
@@ -270,7 +272,7 @@ void row_35_head_groups(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-/* Expects EINVAL with `field` in the message and outputs left alone. */
+/* Expects EINVAL with `field` in the message, and unchanged outputs. */
 static void check_refused(const problem *p, attend_context *ctx, const char *field)
 {
     attend_error err = {.status = ATTEND_OK};
@@ -339,7 +341,7 @@ void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-/* The part of `p` that batch b and key/value head g make, run alone. */
+/* Runs batch b and key/value head g of `p` alone. */
 static void check_alone(const problem *p, attend_context *ctx, int64_t b, int64_t g)
 {
     const int64_t group = p->n.hq / p->n.hkv;

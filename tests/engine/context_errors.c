@@ -7,7 +7,7 @@ static const double slope_nan[] = {0.5, 0, NAN, 0.25};
 static const double slope_inf[] = {INFINITY, 0, 0, 0}, slope_low[] = {0, 0, 0, -INFINITY};
 static const double sink_nan[] = {-INFINITY, NAN, 0, 0}, sink_inf[] = {0, 0, 0, INFINITY};
 
-/* The problem every case starts from; sizes differ so that no two can be mixed up. */
+/* The valid problem of all cases, with different sizes. */
 static problem sound_problem(void)
 {
     problem p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 99);
@@ -29,7 +29,7 @@ void expect_no_context(const attend_options *options, attend_status want,
     CHECK(attend_context_create(&ctx, options, NULL) == want, "with err NULL");
 }
 
-/* Runs `wrong`, which differs from `sound` in one thing, and expects it refused. */
+/* Expects that `wrong`, which differs from `sound` in one field, is refused. */
 static void expect_refusal(attend_context *ctx, const problem *sound,
                            const problem *wrong, attend_status want, const char *field,
                            const char *text)
@@ -45,14 +45,14 @@ static void expect_refusal(attend_context *ctx, const problem *sound,
     CHECK(attend_forward(ctx, &wrong->rule, &wrong->io, NULL) == want, "with err NULL");
 }
 
-/* A sound problem after `change`, refused by an error of these words. */
+/* Expects that the valid problem with `change` is refused with these words. */
 #define REFUSES(field, text, change)                                                     \
     do {                                                                                 \
         problem wrong = *sound;                                                          \
         change;                                                                          \
         expect_refusal(ctx, sound, &wrong, ATTEND_EINVAL, field, text);                  \
     } while (0)
-/* A member of its io or its rule with a wrong value, which the error gives. */
+/* An invalid value of a member of io or rule; the message contains it. */
 #define NAMES_FIELD(of, member, value, text)                                             \
     REFUSES(#member, text, wrong.of.member = (value))
 
@@ -168,7 +168,7 @@ void check_wrong_combinations(attend_context *ctx)
     wrong.io.k.size[1] = wrong.io.v.size[1] = 3;
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "hkv", "3");
 
-    /* Heads without queries, more than can be counted. */
+    /* Sizes without queries whose product overflows. */
     wrong = sound;
     wrong.rule = attend_rule_default();
     wrong.io.lse.data = wrong.io.weights.data = NULL;
@@ -180,7 +180,7 @@ void check_wrong_combinations(attend_context *ctx)
         wrong.io.k.stride[a] = wrong.io.v.stride[a] = 0;
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "k.size", "1099511627776");
 
-    /* The same of keys, whose classes no memory holds. */
+    /* The same with 2^40 keys: the array of classes exceeds memory. */
     attend_stats stats = attend_stats_default();
     wrong.io.stats = &stats;
     wrong.io.k.size[1] = wrong.io.v.size[1] = 1;
@@ -191,7 +191,7 @@ void check_wrong_combinations(attend_context *ctx)
     stats.classes = (const int32_t[]){0};
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "stats.classes", "1099511627776");
 
-    /* Views of one key repeated: only the weights are too many. */
+    /* Views of one repeated key: only the weights exceed their limit. */
     wrong = sound;
     wrong.rule.mask.data = wrong.rule.bias.data = NULL;
     wrong.io.k.stride[2] = wrong.io.v.stride[2] = 0;

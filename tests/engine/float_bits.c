@@ -41,6 +41,8 @@ uint16_t bits_nearest(bits_format format, float x)
 
     if (exponent > format.emax || (exponent == format.emax && units > largest))
         return (uint16_t)(sign | special << format.fraction);
-    /* A carry out of the significand, or out of the subnormals, lands right. */
+    /*
+     * A carry out of the significand, or out of the subnormals, increments the exponent.
+     */
     return (uint16_t)(sign + ((exponent - format.emin) << format.fraction) + (int)units);
 }

@@ -19,7 +19,7 @@ typedef struct bits_format {
 extern const bits_format bits_f16, bits_bf16;
 
 float bits_value(bits_format format, uint16_t bits);
-/* NaN becomes a quiet NaN of some payload. */
+/* NaN becomes a quiet NaN with any payload. */
 uint16_t bits_nearest(bits_format format, float x);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam for devices: a backend whose memory the host cannot read.  Everything that
- * lives there is an unreadable page here, so validation that looked at it would fault.
+ * The backend interface, with a backend whose memory the host cannot read: device memory
+ * is an unreadable page, so that any access in validation faults.
  */
 #define _GNU_SOURCE
 #include "support/tensors.h"
@@ -17,7 +17,7 @@
 
 enum { NB = 2, H = 3, NQ = 4, NK = 70, D = 8 };
 
-/* What the backend was asked for. */
+/* Calls that the backend has received. */
 static struct {
     int supports, plans, runs;
     struct problem problem;
@@ -74,7 +74,7 @@ static attend_context *device_context(void)
     return ctx;
 }
 
-/* Memory of the device: large enough for any tensor here, and not to be touched. */
+/* Unreadable device memory, large enough for every tensor of this file. */
 static void *device_memory(void)
 {
     void *const memory =
@@ -97,7 +97,7 @@ static attend_io device_io(void *memory)
     return io;
 }
 
-/* Everything a rule can point at. */
+/* A rule with all arrays. */
 static attend_rule device_rule(void *memory)
 {
     attend_rule rule = attend_rule_default();

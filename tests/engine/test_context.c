@@ -72,7 +72,7 @@ TEST(cpu_features_are_cut_to_fit)
     }
 }
 
-/* A context of these options is of the kernel set `name`. */
+/* Expects the kernel set `name` for these options. */
 static void expect_isa(const attend_options *options, const char *name)
 {
     attend_context *const ctx = open_context(options);
@@ -138,7 +138,7 @@ TEST(thread_counts)
     expect_no_context(&options, ATTEND_EINVAL, "threads", "2147483647");
 }
 
-/* The program asks itself, as a person would. */
+/* The path of this program, which starts itself as a child. */
 static const char *own_path;
 
 TEST(threads_by_environment)
@@ -254,10 +254,10 @@ TEST_ON_SETS(null_arguments, ctx, 1)
     attend_error err = {.status = ATTEND_OK};
 
     CHECK(attend_forward(NULL, &p.rule, &p.io, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "ctx") != NULL,
+              err.field == ATTEND_FIELD_CTX,
           "ctx NULL: \"%s\"", err.message);
     CHECK(attend_forward(ctx, &p.rule, NULL, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "io") != NULL,
+              err.field == ATTEND_FIELD_IO,
           "io NULL: \"%s\"", err.message);
     CHECK(attend_context_create(NULL, NULL, &err) == ATTEND_EINVAL,
           "no place for a context");
@@ -273,7 +273,9 @@ TEST_ON_SETS(null_arguments, ctx, 1)
     problem_free(&p);
 }
 
-/* Nothing to write, however many rows there are: done at once, or refused. */
+/*
+ * No output elements, with any number of rows: success or refusal, without computation.
+ */
 TEST_ON_SETS(endless_rows_without_output, ctx, 1)
 {
     for (int power = 20; power <= 40; power += 10) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many threads a context has by default: the environment, affinity, quotas. */
+/* Default number of threads of a context: environment, affinity, quotas. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include "base/cpus.h"
 #include "support/test.h"
 
-/* The threads of a context that asks for none in particular; 0 without one. */
+/* Threads of a context with default options; 0 without a context. */
 static int threads_by_default(void)
 {
     attend_context *ctx = NULL;
@@ -47,7 +47,7 @@ TEST(the_environment)
 
 #ifdef __linux__
 
-/* In a child: whether a context has as many threads as the mask, or the quota, allows. */
+/* In a child process: whether the number of threads follows mask and quota. */
 static int follows_mask(const cpu_set_t *all, int count)
 {
     const int quota = attendi_cpu_quota("");
@@ -84,7 +84,7 @@ TEST(affinity)
 
 static char root[] = "/tmp/attend-cpus-XXXXXX";
 
-/* Writes a file below the root, and the folders that it stands in. */
+/* Writes a file below the root, and creates its folders. */
 static void write_file(const char *path, const char *text)
 {
     char full[512];
@@ -118,17 +118,17 @@ TEST(quotas)
         int cpus;
     } cases[] = {
         {"0::/\n", 12},
-        {"0::/open\n", 12},      /* its own says max */
+        {"0::/open\n", 12},      /* its own quota is max */
         {"0::/open/half\n", 1},  /* 50 ms of 100 */
-        {"0::/open/many\n", 12}, /* the one above is less */
+        {"0::/open/many\n", 12}, /* the parent's quota is lower */
         {"0::/three/open", 3},   /* 2.5, rounded up; no newline */
-        {"0::/not/there\n", 12}, /* a container that sees its host's names */
+        {"0::/not/there\n", 12}, /* a container with the cgroup names of its host */
         {"0::/broken\n", 12},    /* neither numbers nor "max" */
         {"0::/../other\n", INT_MAX},
         {"1:name=systemd:/one\n", INT_MAX},
         {"5:cpuset:/one\n4:cpu,cpuacct:/one\n0::/\n", 2},
         {"4:cpuacct,cpu:/joint\n", 5},
-        {"4:cpu:/free\n", 20}, /* -1 is none, but the one above has some */
+        {"4:cpu:/free\n", 20}, /* -1: no quota here, but the parent has one */
         {"nonsense\n", INT_MAX},
         {"", INT_MAX},
     };

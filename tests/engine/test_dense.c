@@ -37,9 +37,9 @@ static double least(double bound, double stated)
 }
 
 /*
- * The stated accuracy where the bounds allow more.  A row whose LSE is beyond 1000
- * sees only keys whose bias is the lowest number of its type: these scores are no
- * unit normal ones, and the bound stays.
+ * The stated accuracy, where the bounds allow more.  A row whose LSE is beyond 1000 sees
+ * only keys whose bias is the lowest number of its type: its scores are not unit normal,
+ * and only the bound applies.
  */
 static void state_accuracy(const struct check_problem *p, struct check_expect *expect)
 {
@@ -73,8 +73,10 @@ static void examine(const struct check_problem *p, int stated)
     check_against(&run, p, &expect);
 }
 
-/* The core, and `drawn` problems at scale 1, first the fixed ones; `salt` is the test's
- * own. */
+/*
+ * The core, and `drawn` problems at scale 1, the fixed ones first; `salt` is unique to
+ * the test.
+ */
 static void examine_many(int64_t drawn, uint64_t salt,
                          const struct check_sample_options *options)
 {

@@ -8,7 +8,7 @@
 #include "check/check.h"
 #include "check/exp2.h"
 
-/* `ref` takes its powers from the C library: one float in this many will do. */
+/* `ref` uses the C library: one float in REF_STEP suffices. */
 enum { STEP = 8, REF_STEP = 61 };
 
 static void examine(int model, int64_t step)

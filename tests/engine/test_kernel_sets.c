@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel set of the build: it computes here, or the machine lacks what it needs. */
+/* Every kernel set of the build runs, or the machine lacks one of its features. */
 #include <string.h>
 
 #include "support/oracle.h"
 
 static attend_isa set = {.struct_size = sizeof(attend_isa)};
 
-/* The words of `needs` that are not among those of `has`, separated by spaces. */
+/* The words of `needs` that are missing in `has`, separated by spaces. */
 static void lacking(const char *needs, const char *has, char *text, size_t size)
 {
     size_t used = 0;

@@ -19,7 +19,7 @@ enum {
     CORE = 16,
     PROBLEMS = 184, /* drawn, at scale 1 */
     KEYS_MAX = 16384,
-    SPLIT = 1024, /* keys of a split where nothing is forced */
+    SPLIT = 1024, /* keys of a split by default */
     ROWS_MAX = 6, /* rows of a problem that are evaluated densely */
     FAILURES_MAX = 5,
     PROGRESS = 1000
@@ -27,7 +27,7 @@ enum {
 
 static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
 
-/* low .. high, every octave alike. */
+/* A random number in low .. high, uniform in its logarithm. */
 static int64_t log_uniform(struct check_random *random, int64_t low, int64_t high)
 {
     const double u = check_random_unit(random);
@@ -35,7 +35,7 @@ static int64_t log_uniform(struct check_random *random, int64_t low, int64_t hig
     return (int64_t)((double)low * pow((double)(high + 1) / (double)low, u));
 }
 
-/* nq times the group is at most 64. */
+/* nq times the heads of a group is at most 64. */
 static void sample_sizes(struct check_problem *p, struct check_random *random)
 {
     const int64_t rows = log_uniform(random, 1, 64),
@@ -52,14 +52,14 @@ static void sample_sizes(struct check_problem *p, struct check_random *random)
     p->dv = check_random_chance(random, 0.6) ? p->d : check_random_int(random, 8, 128);
 }
 
-/* Small ones, and others of enough work for several workers. */
+/* Small windows, and windows with enough work for several workers. */
 static int64_t sample_window(const struct check_problem *p, struct check_random *random)
 {
     return check_random_chance(random, 0.4) ? log_uniform(random, 1, p->nk) - 1
                                             : check_random_int(random, 0, p->nk);
 }
 
-/* Positions all over the sequence, and windows that are small against it. */
+/* Positions across the sequence, and windows much smaller than it. */
 static void sample_positions(struct check_problem *p, struct check_random *random)
 {
     const double u = check_random_unit(random);
@@ -170,14 +170,14 @@ static struct check_problem sample_large(uint64_t seed)
 
 /* ---- the run ------------------------------------------------------------------- */
 
-/* The lent pool counts its calls, the library's own does not. */
+/* Counts the calls of the host's pool. */
 enum { THREADS = 3, LENT = 1 };
 static const int threads[THREADS] = {2, 3, 7};
 
-static struct check_run run; /* on one thread each */
+static struct check_run run; /* of the library, with one thread each */
 static attend_context *shared[THREADS][CHECK_SETS_MAX];
 static pool_log lent;
-static int64_t lent_calls; /* of the library on contexts with the lent pool */
+static int64_t lent_calls; /* of the library, on contexts with the host's pool */
 static int failures;
 
 /*
@@ -198,7 +198,7 @@ static void fail(const struct check_problem *p, const struct check_set *set, int
     failures++;
 }
 
-/* A few rows, fewer where a row is dear. */
+/* A subset of the rows; fewer if a row is expensive. */
 static struct check_expect expect_rows(const struct check_problem *p,
                                        struct check_random *random)
 {
@@ -239,7 +239,7 @@ static void examine_set(const struct check_problem *p, const struct check_expect
     check_outputs_free(&one);
 }
 
-/* Whether a split of the keys holds none that a row sees, mask aside. */
+/* Whether a split has no visible key for any row, apart from the mask. */
 static int has_empty_split(const struct check_problem *p)
 {
     unsigned seen = 0;
@@ -253,7 +253,7 @@ static int has_empty_split(const struct check_problem *p)
     return seen + 1 != 1u << ((p->nk - 1) / SPLIT + 1);
 }
 
-/* All is chosen by the seed, so that a problem alone is the problem among all. */
+/* The seed determines everything, so that a single problem can be repeated. */
 static void examine(uint64_t seed)
 {
     auto_check_problem p = sample_large(seed);

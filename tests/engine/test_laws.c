@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tests of `attend check` but exp2.  `attend check --seed` repeats a failure of a
- * scale of 1 or less.
+ * The tests of `attend check` except exp2.  `attend check --seed` repeats a failure at
+ * scale 1 or less.
  */
 #include "support/test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Boolean masks that hide whole blocks of keys, or none of a block, on every kernel set:
- * what is skipped, and what needs no masking, must not show in any bit.
+ * skipping blocks or masking changes no bit.
  */
 #define _GNU_SOURCE
 #include "stats/stats_fixture.h"
@@ -11,12 +11,12 @@
 typedef enum pattern {
     ALL_SEEN,
     NONE_SEEN,
-    DOCUMENTS,  /* of odd lengths; a query sees the keys of its own */
+    DOCUMENTS,  /* odd lengths; a query sees the keys of its document */
     STRIPES,    /* of 128 keys: hidden, seen, mixed */
     MIXED,      /* half of the keys, at random */
     HOLES,      /* 32 keys of every 128 are hidden from all */
     EDGES,      /* keys next to the ends of words and blocks */
-    ONE_KEY,    /* another for each query */
+    ONE_KEY,    /* a pattern per query */
     SOME_EMPTY, /* every third query sees nothing, the others a block */
     PATTERNS
 } pattern;
@@ -80,7 +80,7 @@ static const shape shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* Weights only where asked for: with them few rows take the path of many. */
+/* Requests weights, which select the prefill path for few rows. */
 static problem make(int at, pattern kind, int type, int weights)
 {
     problem p = problem_make(shapes[at], float_dtypes[type], (uint64_t)at + 3);
@@ -162,7 +162,7 @@ TEST_ON_SETS(hidden_keys_may_hold_anything, ctx, 2)
 
 static int is_kept(int64_t i) { return i % 7 == 2 || i % 50 == 0; }
 
-/* Every query that is not kept sees all keys, none, or another half of them. */
+/* A query that is not kept sees all keys, none, or another half of them. */
 static void change_others(const problem *p, int way)
 {
     uint64_t random = 5;
@@ -271,7 +271,7 @@ TEST_ON_SETS(any_layout_of_the_mask, ctx, 2)
 
 /* ---- statistics --------------------------------------------------------------- */
 
-/* The first `count` statistics, the largest weights and bins of distance. */
+/* Requests the first `count` statistics, the largest weights and bins of distance. */
 static void want_stats(problem *p, attend_stats *stats, int count)
 {
     ask_stats(p, stats, 3, 6, 0);
@@ -299,7 +299,7 @@ TEST_ON_SETS(statistics_of_what_is_seen, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        /* Without those of noise, which some sets leave to others. */
+        /* Without noise statistics, which some sets leave to their fallback set. */
         const int count = kind % 2 ? ATTEND_STAT_COUNT : ATTEND_STAT_KEY_NOISE;
         auto_problem p = make(at, (pattern)kind, type, 0);
         attend_stats stats;
@@ -351,7 +351,7 @@ TEST_ON_SETS(the_inspection_pass, ctx, 2)
     }
 }
 
-/* The lse stays what it was, also of the queries whose mask changes. */
+/* The lse is unchanged, also for queries whose mask changes. */
 static void change_neighbours_of_inspection(attend_context *ctx)
 {
     FOR_PROBLEMS(at, kind, type)

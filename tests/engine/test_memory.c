@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator hooks: every allocation may fail, none leaks, repeats need none. */
+/*
+ * The allocator hooks: every allocation may fail, none leaks, repeated calls allocate
+ * nothing.
+ */
 #include "support/counting.h"
 #include "support/oracle.h"
 
@@ -31,7 +34,7 @@ static void pair_free(pair *both)
     problem_free(&both->large);
 }
 
-/* A run that may fail for lack of memory only, and then writes nothing. */
+/* A run that may fail only with ENOMEM, and then writes nothing. */
 static int run_or_refuse(const problem *p, const result *want, attend_context *ctx,
                          counting *c)
 {
@@ -51,7 +54,10 @@ static int run_or_refuse(const problem *p, const result *want, attend_context *c
     return 0;
 }
 
-/* The whole life of a context while allocation n fails; returns how many failed. */
+/*
+ * Creates, uses and frees a context while allocation n fails; returns the number of
+ * failures.
+ */
 static int life_with_failure(const pair *both, const char *isa, int n, int sticky)
 {
     counting c = {.fail_at = n, .sticky = sticky};
@@ -128,8 +134,8 @@ TEST_ON_SETS(repeated_calls_allocate_nothing, plain, 2)
 }
 
 /*
- * Scratch of a problem too large to exist is refused, and the context lives on.  The
- * definition keeps no copy of q or k, so d = 2^58 would only take for ever.
+ * An impossible size of scratch is refused, and the context remains usable.  `ref` has no
+ * copy of q or k, so d = 2^58 would only take too long.
  */
 TEST_ON_SETS(impossible_sizes, ctx, 2)
 {

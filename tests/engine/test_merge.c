@@ -41,7 +41,7 @@ static int merge_run(const merge_case *m)
                  &err);
 }
 
-/* The formula of the header, in long double; parts with lse = -inf left out. */
+/* The formula of the header, in long double, without parts with lse = -inf. */
 static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_t i,
                                long double *out, long double *absolute)
 {
@@ -69,7 +69,7 @@ static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_
     return largest + logl(sum);
 }
 
-/* Rounding of the result, and (4 + count) more of the arithmetic's own unit. */
+/* Rounding of the result, plus (4 + count) units of the arithmetic. */
 static int merge_is_close(const merge_case *m, attend_dtype arithmetic)
 {
     const double u = unit_of(arithmetic);
@@ -173,7 +173,7 @@ TEST(known_weights)
     problem_free(&m.p);
 }
 
-/* Whatever an empty part holds, and wherever it stands, it is as if it were not there. */
+/* An empty part has no influence, with any contents and at any place. */
 TEST(empty_parts_have_no_influence)
 {
     static const double contents[] = {NAN, INFINITY, -INFINITY, 0.0, 3.0};
@@ -299,7 +299,7 @@ TEST(any_strides_give_the_same_bits)
     problem_free(&m.p);
 }
 
-/* Parts of a split and of a split's parts merge to the same thing. */
+/* Merging in steps gives the same result. */
 TEST(joining_in_steps)
 {
     merge_case all = merge_make(4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
@@ -351,7 +351,7 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
     problem_free(&m.p);
 }
 
-/* Every dtype and count, parts at random places empty: a case for bits. */
+/* A case for comparing bits: any dtype and count, with empty parts at random places. */
 static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
 {
     merge_case m =
@@ -395,7 +395,7 @@ TEST(a_context_gives_the_same_bits)
         for_each_set(merge_with_set, threads);
 }
 
-/* Rows enough for several workers and for the vectors of the machine, any width. */
+/* Enough rows for several workers and for full vectors, with any width. */
 static void merge_large(attend_context *ctx)
 {
     static const int64_t widths[] = {1, 3, 15, 16, 17, 64, 80, 131};
@@ -425,7 +425,7 @@ TEST(workers_give_the_same_bits)
         for_each_set(merge_large, threads);
 }
 
-/* More parts than are weighed at once; each part stands in several times. */
+/* More parts than MERGE_PARTS; each part is listed several times. */
 TEST(very_many_parts)
 {
     enum { MANY = 200 };
@@ -470,7 +470,7 @@ TEST(in_place_of_a_part)
             }
 }
 
-/* What a call is given, one thing of which is wrong. */
+/* The arguments of a call. */
 typedef struct request {
     merge_case m;
     const attend_part *parts;
@@ -493,7 +493,7 @@ static void expect_refusal(attend_context *ctx, const request *r, const problem 
           field);
 }
 
-/* A sound request after `wrong`, which the error must name. */
+/* The valid request after `wrong` is refused with these words. */
 #define REFUSES(field, value, wrong)                                                     \
     do {                                                                                 \
         request r = {.m = sound, .parts = r.m.parts, .out = &r.m.p.io.out};              \

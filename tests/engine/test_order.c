@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend_options.order.  SAME: a row alone has the bits of the row among others, on every
+ * attend_options.order.  SAME: a row has the same bits alone and among others, on every
  * set; FAST: the same call has the same bits for any number of threads, and both agree
  * with the definition.
  */
@@ -12,7 +12,7 @@ static const shape shapes[] = {
     {1, 4, 2, 1, 3000, 32, 32},  /* grouped decode, several splits */
     {2, 2, 2, 3, 700, 40, 24},   /* a few rows, odd columns */
     {1, 2, 2, 33, 200, 80, 40},  /* a prefill with one row past whole vectors */
-    {1, 1, 1, 50, 1100, 32, 16}, /* a long one */
+    {1, 1, 1, 50, 1100, 32, 16}, /* a long sequence */
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -57,7 +57,9 @@ static void same(attend_context *ctx) { any_threads(ctx, ATTEND_ORDER_SAME); }
 TEST(fast_has_the_same_bits_for_any_threads) { for_each_set(fast, 1); }
 TEST(same_has_the_same_bits_for_any_threads) { for_each_set(same, 1); }
 
-/* The last query of every head, computed by itself, is its row among the others. */
+/*
+ * The last query of every head, computed alone, has the bits of its row in the full call.
+ */
 TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)

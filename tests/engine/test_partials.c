@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_forward_partials and attend_combine: shards of the keys are all keys. */
+/*
+ * attend_forward_partials and attend_combine: combined shards equal a call over all keys.
+ */
 #define _GNU_SOURCE
 #include "support/oracle.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"
 
-/* Whether the records of all shards reduce to those of the sequence, in any two steps. */
+/* Whether the records of all shards reduce to those of the sequence in two steps. */
 static int reduces(const problem *p, attend_context *ctx, const sharding *s,
                    const result *whole)
 {
@@ -42,7 +44,7 @@ static attend_view view_rows(attend_view v, int64_t first, int64_t count)
     return v;
 }
 
-/* Whether queries one slice after the other have the bits of all at once. */
+/* Whether slices of the queries have the bits of one call. */
 static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *state,
                             const result *whole)
 {
@@ -102,7 +104,7 @@ TEST(shards_are_the_whole)
         for_each_set(random_shardings, threads);
 }
 
-/* Splits of 128 keys, each an item: a record is a tree of them. */
+/* Splits of 128 keys, each an item: a record is a tree of several. */
 TEST(shards_are_the_whole_in_small_splits)
 {
     setenv("ATTEND_SPLIT", "128", 1);
@@ -116,6 +118,7 @@ TEST(shards_are_the_whole_in_small_splits)
 TEST(records_are_counted)
 {
     enum { S = ATTEND_SPLIT_KEYS };
+    static const int64_t most = (int64_t)1 << 60;
     static const int64_t known[][4] = {/* first split, keys, records, reduced */
                                        {0, 0, 0, 0},           {0, 1, 1, 1},
                                        {0, S, 1, 1},           {0, S + 1, 2, 1},
@@ -136,9 +139,13 @@ TEST(records_are_counted)
     CHECK(attend_partials_records(1000, 10, 0) == -1, "first_key 1000");
     CHECK(attend_partials_records(-S, 10, 0) == -1, "first_key below 0");
     CHECK(attend_partials_records(0, -1, 1) == -1, "keys below 0");
+    CHECK(attend_partials_records(most, most, 1) == 1, "the most keys");
+    CHECK(attend_partials_records(most + S, 10, 0) == -1, "first_key above 2^60");
+    CHECK(attend_partials_records(0, most + 1, 1) == -1, "keys above 2^60");
 }
 
-/* A reduced record is the partial that its splits combine to: here by hand, for dv = 1.
+/*
+ * A reduced record is the combination of its splits, computed here directly for dv = 1.
  */
 TEST_ON_SETS(reduced_records_are_subtrees, ctx, 2)
 {
@@ -194,7 +201,7 @@ TEST_ON_SETS(records_may_lie_apart, ctx, 2)
 
 /* ---- what is not seen ---------------------------------------------------- */
 
-/* Splits that nobody sees, by window and key length, hold NaN: in no shard a trace. */
+/* NaN in splits that no row sees, by window and key length, influences no shard. */
 TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
@@ -221,7 +228,7 @@ TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
                                      shard_make(&p, 2048, 3072, 0),
                                      shard_make(&p, 5120, 880, 1)}};
         CHECK(sharding_is_whole(&p, ctx, &s, &clean), "%s", attend_dtype_name(p.dtype));
-        for (int64_t row = 0; row < 24; row++) /* m, l, and 7 sums of no key */
+        for (int64_t row = 0; row < 24; row++) /* m, l, and 7 sums over zero keys */
             for (int64_t c = 0; c < 9; c++) {
                 const double x =
                     check_load(s.parts[0].data.data, s.parts[0].data.dtype, row * 9 + c);
@@ -231,7 +238,7 @@ TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
     }
 }
 
-/* A split that no shard has is a split that a mask hides. */
+/* A split in no shard counts as hidden. */
 TEST_ON_SETS(missing_splits_are_hidden, ctx, 2)
 {
     auto_problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
@@ -253,7 +260,7 @@ TEST_ON_SETS(missing_splits_are_hidden, ctx, 2)
           "missing");
 }
 
-/* No parts, empty parts, rows without keys: O = 0, LSE of the sink alone. */
+/* No parts, empty parts, rows without keys: O = 0, LSE = the sink logit. */
 TEST_ON_SETS(nothing_seen_is_an_empty_row, ctx, 1)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
@@ -276,7 +283,7 @@ TEST_ON_SETS(nothing_seen_is_an_empty_row, ctx, 1)
         }
 }
 
-/* NaN that a row sees, in one shard, is NaN in the whole; other rows keep their bits. */
+/* A visible NaN in one shard makes the row NaN; other rows keep their bits. */
 TEST_ON_SETS(seen_nan_stays_in_its_rows, ctx, 2)
 {
     auto_problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
@@ -295,7 +302,7 @@ TEST_ON_SETS(seen_nan_stays_in_its_rows, ctx, 2)
 
 /* ---- kernel sets --------------------------------------------------------- */
 
-/* Partials of unlike sets and reductions combine within the bound. */
+/* Partials of different sets and reductions combine within the bound. */
 TEST(sets_can_be_mixed)
 {
     auto_problem p = problem_make((shape){1, 2, 1, 5, 3000, 16, 8}, ATTEND_F32, 12);

@@ -12,7 +12,7 @@ typedef struct request {
     sharding s;
     attend_rule rule; /* of shard 1 */
     attend_io io;
-    attend_partials part, to; /* `to`: of all keys */
+    attend_partials part, to; /* `to`: for records of all keys */
     const attend_partials *parts;
     int64_t count;
     attend_tensor out, lse;
@@ -55,7 +55,7 @@ static attend_stats no_stats;
 
 enum call { FORWARD, COMBINE, REDUCE };
 
-/* Calls with one thing wrong: EINVAL, a message, nothing written. */
+/* Expects EINVAL with a message, and unchanged outputs. */
 static void expect_refusal(attend_context *ctx, const request *r, const request *sound,
                            enum call call, const char *field, const char *value)
 {
@@ -73,7 +73,7 @@ static void expect_refusal(attend_context *ctx, const request *r, const request 
           "%s: written", field);
 }
 
-/* A sound request after `wrong`, which the error must name. */
+/* The valid request after `wrong` is refused with these words. */
 #define REFUSES(field, value, wrong)                                                     \
     do {                                                                                 \
         request r = sound;                                                               \
@@ -100,9 +100,9 @@ static void refuse_forward(attend_context *ctx)
     REFUSES("partials.data.size[2]", "5", r.part.data.size[2] = 5);
     REFUSES("partials.data.dtype", "f64", r.part.data.dtype = ATTEND_F64);
     REFUSES("partials.data.stride[3]", "2", r.part.data.stride[3] = 2);
-    REFUSES("io.out.data", "set", r.io.out = r.p.io.out);
-    REFUSES("io.lse.data", "set", r.io.lse = r.p.io.lse);
-    REFUSES("io.weights.data", "set", r.io.weights = r.p.io.lse);
+    REFUSES("out.data", "set", r.io.out = r.p.io.out);
+    REFUSES("lse.data", "set", r.io.lse = r.p.io.lse);
+    REFUSES("weights.data", "set", r.io.weights = r.p.io.lse);
     REFUSES("stats.struct_size", "(0)", r.io.stats = &no_stats);
     REFUSES("key_lengths[0]", "3001", r.rule.key_lengths = lengths_beyond);
     REFUSES("mask.size[3]", "3000",
@@ -144,7 +144,7 @@ static void refuse_reduce(attend_context *ctx)
     REFUSES("parts[1].all_keys", "3001", r.s.parts[1].all_keys = NK + 1);
     REFUSES("parts[2].data.dtype", "f64", r.s.parts[2].data.dtype = ATTEND_F64);
     REFUSES("overlap", "parts[1]", r.s.parts[1].first_key = 0);
-    /* Shards 0 and 1 lie outside of these targets, behind and before their keys. */
+    /* Shards 0 and 1 are outside of these targets, after and before their keys. */
     REFUSES("parts[0]", "2048 to 2999", r.to.keys = 2 * S);
     REFUSES("parts[2]", "0 to 1023", (r.to.first_key = S, r.to.keys = NK - S));
 }
@@ -180,7 +180,10 @@ TEST(null_is_refused)
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* One shard and a combination in a context whose allocation n fails; how many did. */
+/*
+ * One shard and a combination in a context whose allocation n fails; returns the number
+ * of failures.
+ */
 static int life_with_failure(const char *isa, attend_context *plain, attend_dtype dtype,
                              int n)
 {
@@ -197,7 +200,7 @@ static int life_with_failure(const char *isa, attend_context *plain, attend_dtyp
             attend_forward_partials(ctx, &r.rule, &r.io, &r.part, &err);
         fine = status == ATTEND_OK ||
                (status == ATTEND_ENOMEM && err.message[0] && is_poisoned(&r.part.data));
-        /* With what one context left, or the other where that failed. */
+        /* With the partials of either context that succeeded. */
         if (status != ATTEND_OK)
             fine = fine && shard_run(&r.p, plain, &r.part);
         status = attend_combine(ctx, &r.rule, r.s.parts, r.count, &r.out, &r.lse, &err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The context's own threads: how many are started and when, what happens when the system
- * refuses one, after fork(), and at the end.  The linker puts __wrap_pthread_create()
- * in place of the C library's.
+ * The context's thread pool: number and start of threads, failures to create threads,
+ * fork(), and destruction.  The linker puts __wrap_pthread_create() in place of the C
+ * library's.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -16,11 +16,11 @@
 #include "support/counting.h"
 #include "support/pools.h"
 
-#define SET "scalar" /* every machine has it */
+#define SET "scalar" /* available on every machine */
 enum { THREADS = 4, PAIRS = 200 };
 
 static int started, asked;        /* threads, since count_anew() */
-static int granted_of_asked = -1; /* after so many the system refuses; -1: never */
+static int granted_of_asked = -1; /* threads that can be created; -1: all */
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*body)(void *), void *arg);
@@ -48,7 +48,7 @@ static problem decoding(int64_t nk)
     return problem_make((shape){1, 8, 8, 1, nk, 64, 64}, ATTEND_F32, (uint64_t)nk);
 }
 
-/* A problem that deserves so many workers of THREADS; nk = 0 where there is none. */
+/* A problem that is scheduled on `workers` of THREADS workers; nk = 0: none found. */
 static problem for_workers(int workers)
 {
     for (int64_t nk = 16; nk < 65536; nk += nk / 16 * 2) {
@@ -64,7 +64,7 @@ static problem for_workers(int workers)
     return (problem){.n = {0}};
 }
 
-/* Two problems, what they should give, and whether they do in a context. */
+/* Two problems and their expected results. */
 typedef struct fixture {
     problem four, three;
     result want_four, want_three;
@@ -149,7 +149,7 @@ TEST(threads_may_be_refused)
     fixture_free(&f);
 }
 
-/* How often each w was run. */
+/* The number of times each w was run. */
 static void count_run(void *arg, int w) { atomic_fetch_add(&((atomic_int *)arg)[w], 1); }
 
 TEST(every_worker_runs_once)
@@ -173,7 +173,7 @@ TEST(every_worker_runs_once)
     count_anew(-1);
 }
 
-/* What a forked child returns to its parent; -1 if it did not end by itself. */
+/* Exit status of a forked child; -1 if it was killed. */
 static int child_status(pid_t child)
 {
     int status = 0;
@@ -219,7 +219,7 @@ TEST(a_child_of_fork)
     fixture_free(&f);
 }
 
-/* Threads of this process; -1 where the system has no such list. */
+/* Number of threads of this process; -1: unknown. */
 static int threads_here(void)
 {
     DIR *const tasks = opendir("/proc/self/task");
@@ -255,7 +255,7 @@ TEST(contexts_end_their_threads)
     fixture_free(&f);
 }
 
-/* Nobody but the workers could take the signal, which would end the program. */
+/* Other threads block the signal: a worker that received it would end the program. */
 TEST(workers_take_no_signals)
 {
     fixture f = fixture_make();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work cut into items and put in order, for the tile sizes of any kernel set: those of
- * tile registers among them, which few machines have.
+ * Work items and their order, for the tile sizes of all kernel sets, including those of
+ * tile registers.
  */
 #include "cpu/dispatch/schedule.h"
 #include "support/tensors.h"
@@ -61,7 +61,7 @@ static int items_cover(const struct problem *p, const struct tiling *t)
     return right;
 }
 
-/* Every item has one place, and what shrinks comes in the order of its size. */
+/* The order is a permutation of the items; shrinking items are in order of size. */
 static int order_is_whole(const struct problem *p, const struct schedule *s)
 {
     const int64_t count = s->tiling.count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splits of the keys: sliding-window decoding, whose first splits nobody sees, and
- * ATTEND_SPLIT, which makes splits small.
+ * Splits of the keys: sliding-window decoding, whose first splits are hidden, and
+ * ATTEND_SPLIT.
  */
 #define _GNU_SOURCE
 #include "context_errors.h"
@@ -13,8 +13,8 @@ static const int thread_counts[] = {1, 2, 3};
 enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0] };
 
 /*
- * One query whose window begins at an even or an odd key in the middle of the
- * sequence: the splits before it are empty.
+ * One query whose window begins at an even or an odd key in the middle of the sequence:
+ * the splits before it are empty.
  */
 TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
 {
@@ -28,7 +28,7 @@ TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
         auto_problem p =
             problem_make((shape){1, 4, 1, 1, 8192, 64, 64}, float_dtypes[type], 3);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        p.io.weights = (attend_tensor){0}; /* or nobody would share a row */
+        p.io.weights = (attend_tensor){0}; /* with weights, a row is one work item */
         for (int64_t left = 4094; left <= 4097; left++) {
             if (left > 4095 && !test_draws(0.25))
                 continue;
@@ -71,14 +71,14 @@ static problem split_problem(int at, attend_dtype dtype, int kind)
     return p;
 }
 
-/* One thread and a lent pool of seven take the same splits, to the same bits. */
+/* One thread and a host's pool of seven have the same splits and bits. */
 static void lone_and_lent(attend_context *one)
 {
     const char *const isa = attend_context_isa(one);
     pool_log log = {0, 0};
     attend_context *const lent = pool_context(isa, 7, pool_pthreads, &log);
 
-    if (strcmp(isa, "ref") == 0) { /* it has none */
+    if (strcmp(isa, "ref") == 0) { /* it has no splits */
         attend_context_destroy(lent);
         return;
     }
@@ -131,7 +131,7 @@ TEST(an_empty_one_is_as_good_as_unset)
 
 int main(void)
 {
-    unsetenv("ATTEND_SPLIT"); /* each test has its own */
+    unsetenv("ATTEND_SPLIT"); /* tests set it themselves */
     test_run_all();
     return test_finish();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs of older and newer headers: docs/API.md.  Each is put at the end of a page that
- * nobody may read past.
+ * Structs of older and newer headers: docs/ARCHITECTURE.md.  Each ends at an unreadable
+ * page.
  */
 #define _GNU_SOURCE
 #include "support/strides.h"
@@ -9,8 +9,8 @@
 enum { NQ = 3, NK = 5, D = 4, LARGER = 24 };
 
 /*
- * A copy of `from`, cut or followed by zeros, that ends where memory ends.  Of a size
- * that cannot be there is the size alone.
+ * A copy of `from`, cut or followed by zeros, that ends at an unreadable page; for an
+ * impossible size only struct_size.
  */
 static guarded at_the_end(const void *from, size_t known, size_t size)
 {
@@ -49,7 +49,7 @@ static attend_status forward(const attend_rule *rule, const attend_io *io,
     return status;
 }
 
-/* Status of a context that is made and ended. */
+/* Status of creating a context, which is then freed. */
 static attend_status create(const attend_options *options, attend_error *err)
 {
     auto_context made = NULL;
@@ -69,7 +69,7 @@ TEST(older_options)
     CHECK(create((void *)old.data, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
 }
 
-/* One struct: larger with zeros, larger with something, and sizes that never were. */
+/* One struct: larger with zeros, larger with other bytes, and unpublished sizes. */
 #define GROWS(given, name, call)                                                         \
     do {                                                                                 \
         const size_t known = sizeof(given);                                              \
@@ -85,7 +85,7 @@ TEST(older_options)
         guarded_free(&end);                                                              \
     } while (0)
 
-/* A size below the `first` that was published, or between those that were. */
+/* A size below the first published one, or between two published ones. */
 #define REFUSES(given, name, bytes, first, call)                                         \
     do {                                                                                 \
         char text[32];                                                                   \
@@ -94,7 +94,7 @@ TEST(older_options)
         void *const larger = end.data;                                                   \
         snprintf(text, sizeof text, "(%zu)", (size_t)(bytes));                           \
         CHECK(is_refused(call, ATTEND_EINVAL, &err, name ".struct_size", text), name);   \
-        CHECK(strstr(err.message, (bytes) < (first) ? " is below " : " of no header"),   \
+        CHECK(strstr(err.message, (bytes) < (first) ? " is below " : " of any header"),  \
               "%s", err.message);                                                        \
         guarded_free(&end);                                                              \
     } while (0)
@@ -128,7 +128,7 @@ TEST(sizes_that_never_were)
         CHECK(memcmp(&out[x], "\x55\x55\x55\x55", sizeof out[x]) == 0, "written");
 }
 
-/* Summaries of `stride` bytes in a request that knows `kinds` of them. */
+/* Summaries of `stride` bytes each in a request with `kinds` of them. */
 static attend_status summarise(attend_stats *stats, char *to, int64_t stride,
                                int64_t kinds, attend_error *err)
 {
@@ -163,7 +163,7 @@ TEST(summaries_of_any_header)
             CHECK(memcmp(first, two + x * SMALL, SMALL) == 0, "summary %d of two", x);
     }
 
-    /* A request of 0.1 says nothing of them. */
+    /* A request of 0.1 has no field for the size of summaries. */
     stats.summaries = (attend_summary *)(void *)old;
     auto_guarded older = at_the_end(&stats, sizeof stats, 360);
     attend_io io = sound_io();
@@ -184,7 +184,7 @@ TEST(summaries_of_any_header)
                          ATTEND_EINVAL, &err, wrong[x].field, wrong[x].value),
               "case %d", x);
 
-    /* A newer header knows another kind: it has no rows. */
+    /* A newer header has an unknown kind: its summaries are 0. */
     static char six[6 * ATTEND_SUMMARY_GROUPS * SMALL];
     memset(six, 0x55, sizeof six);
     CHECK(summarise(&stats, six, SMALL, 6, &err) == ATTEND_OK, "%s", err.message);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads: the same bits for every number and kind of them, and contexts that
- * run at once.  Small, since its purpose is to run under a race detector.
+ * The same bits for any number and kind of threads, and concurrent contexts.  Small, for
+ * race detectors.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 
 #include "support/problems.h"
@@ -25,7 +26,7 @@ static problem problem_at(int at, attend_dtype dtype)
     problem p = problem_make(shapes[at], dtype, (uint64_t)at + 7);
 
     p.rule.causal = at % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
-    if (p.n.nk > 1000) /* whoever computes weights needs all keys of a row */
+    if (p.n.nk > 1000) /* rows whose weights are stored need all keys in one work item */
         p.io.weights = (attend_tensor){0};
     return p;
 }
@@ -62,7 +63,7 @@ TEST_ON_SETS(a_pool_of_pthreads, lone, 1)
     }
 }
 
-/* One caller with a context of its own, run at the same time as another. */
+/* A caller with its own context, which runs concurrently with another. */
 typedef struct caller {
     const char *isa;
     problem p;
@@ -114,6 +115,48 @@ TEST_ON_SETS(two_contexts_at_once, lone, 1)
 {
     two_callers(lone, NULL);
     two_callers(lone, pool_pthreads);
+}
+
+/* Records of 32 splits for 4 heads of 64 rows: enough bytes for every worker. */
+static attend_partials random_records(problem *store)
+{
+    enum { RECORDS = 32, DV = 62 };
+    attend_partials parts = attend_partials_default();
+
+    parts.keys = parts.all_keys = RECORDS * ATTEND_SPLIT_KEYS;
+    parts.data = own_tensor(store, ATTEND_F32, 1, 4, 64, RECORDS * (DV + 2));
+    const attend_view view = attend_view_of(&parts.data);
+    fill_normal(&view, 5);
+    for (int64_t record = 0; record < 4 * 64 * RECORDS; record++) { /* l > 0 */
+        float *const l = (float *)parts.data.data + record * (DV + 2) + 1;
+
+        *l = 1 + fabsf(*l);
+    }
+    return parts;
+}
+
+TEST_ON_SETS(shards_are_combined_by_any_number_of_threads, lone, 1)
+{
+    auto_problem store = {.dtype = ATTEND_F32};
+    const attend_partials parts = random_records(&store);
+    const attend_tensor want = own_tensor(&store, ATTEND_F32, 1, 4, 64, 62);
+    attend_tensor out = own_tensor(&store, ATTEND_F32, 1, 4, 64, 62);
+
+    CHECK(attend_combine(lone, NULL, &parts, 1, &want, NULL, NULL) == ATTEND_OK, "one");
+    for (int threads = 2; threads <= THREADS_MAX; threads++) {
+        pool_log log = {0, 0};
+        auto_context const ctx =
+            pool_context(attend_context_isa(lone), threads, pool_pthreads, &log);
+
+        for (int repeat = 0; repeat < 5; repeat++) {
+            poison(&out);
+            CHECK(attend_combine(ctx, NULL, &parts, 1, &out, NULL, NULL) == ATTEND_OK &&
+                      same_bits(&out, want.data, "out"),
+                  "%d threads, call %d", threads, repeat);
+        }
+        CHECK(on_device(ctx) || log.n_max == threads, "%d of %d threads", log.n_max,
+              threads);
+    }
 }
 
 typedef struct merger {

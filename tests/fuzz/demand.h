@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fuzzers of parsers share. */
+/* Common to the fuzzers of parsers. */
 #ifndef FUZZ_DEMAND_H
 #define FUZZ_DEMAND_H
 
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process where the condition does not hold, for the fuzzer to see. */
+/* Aborts unless the condition holds, so that the fuzzer reports it. */
 static inline void demand(int condition, const char *what)
 {
     if (condition)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a formula.  What parses evaluates or names a place; both give the same
- * again, and no value leaves its bounds.
+ * Fuzz the expression parser.  A parsed formula evaluates, or fails with a position; both
+ * are repeatable, and values stay within their bounds.
  */
 #include "lab/language/expression.h"
 

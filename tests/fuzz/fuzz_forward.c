@@ -2,9 +2,9 @@
 /*
  * Fuzz whole problems: bytes become shapes, strides, options and contents (raw bit
  * patterns included), and every kernel set that runs is compared with the dense
- * evaluation under the bound.  One byte chooses the splits, plain or small, and the
- * number of threads.  Tensors have their exact size on the heap, where a
- * sanitizer sees every stray read.
+ * evaluation under the bound.  One byte selects the splits, default or small, and the
+ * number of threads.  Each tensor is allocated at its exact size, so that a sanitizer
+ * finds out-of-bounds reads.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Sizes, and how many times that keys may have, for problems of several splits. */
+/* Maximum length of an axis, and the factor of nk that makes several splits. */
 enum { LENGTH_MAX = 40, KEYS_TIMES = 10 };
 
-/* What is left of the input; beyond its end everything is 0. */
+/* The remaining input; bytes past its end are 0. */
 struct bytes {
     const uint8_t *at, *end;
 };
@@ -124,7 +124,7 @@ static void take_rule(struct bytes *in, int64_t times, struct check_problem *p)
     }
 }
 
-/* Statistics: none, a few columns and more, or all. */
+/* Statistics: none, a few columns or more, or all. */
 static void take_stats(struct bytes *in, struct check_problem *p)
 {
     const int64_t flags = take(in);
@@ -157,7 +157,7 @@ static void take_plane_size(struct bytes *in, const struct check_problem *p,
         size[a] = axes >> a & 1 ? full[a] : 1;
 }
 
-/* Keys are `times` as many as other sizes may be, and windows with them. */
+/* nk and the windows may be `times` as large as other sizes. */
 static struct check_problem take_problem(struct bytes *in, int64_t times)
 {
     struct check_problem p = {0};
@@ -191,8 +191,8 @@ static struct check_problem take_problem(struct bytes *in, int64_t times)
 static const int threads[] = {1, 3};
 
 /*
- * The sets with plain or with forced splits on so many threads.  Contexts live as long
- * as the process: making them is not what is fuzzed.
+ * The kernel sets with default or forced splits, on threads[many] threads.  Contexts are
+ * created once per process, since creating them is not under test.
  */
 static struct check_run *opened(int split, int many)
 {

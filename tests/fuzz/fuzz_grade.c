@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a form, as a rubric, and as the texts of one part.  What is refused has
- * one line that says why; what parses can be graded, and some of it is graded.
+ * Fuzz the grader: bytes as a form, as a rubric, and as the texts of one part.  A refusal
+ * has one line with the reason; every form that is valid JSON can be graded.
  */
-#include "grade/answer_file.h"
+#include "lab/door/form.h"
 
 #include <string.h>
 
 #include "demand.h"
 
-/* The answer to one part alone, so that an input takes milliseconds. */
+/* Grades one part only, so that an input takes milliseconds. */
 static void grade_first(const struct lab_answer *answer)
 {
-    struct lab_answer one = {{{0}}};
+    struct lab_answer one = {.problem = {NULL}};
     struct lab_rubric rubric;
     static struct lab_grade grade;
     int part = 0;
@@ -31,31 +31,34 @@ static void grade_first(const struct lab_answer *answer)
 
 static void check_form(const char *bytes, size_t size)
 {
-    char why[ANSWER_WHY] = "";
-    struct answer_file file;
+    char why[LAB_FORM_WHY] = "";
+    struct lab_form form;
 
-    if (answer_parse(bytes, size, &file, why)) {
-        demand(*why != 0, "a reason");
+    if (lab_form_read(bytes, size, &form, why)) {
+        demand(*why && !strchr(why, '\n'), "a reason in one line");
+        lab_form_free(&form);
         return;
     }
     for (int part = 0; part < LAB_GRADE_PARTS; part++)
         for (int k = 0; k < LAB_GRADE_TEXTS; k++) {
-            const char *const text = file.answer.text[part][k];
-            demand(!text || !*text || !lab_grade_check(part, text, why, sizeof why),
-                   "a text that was taken can be graded");
+            const char *const text = form.answer.text[part][k];
+            *why = 0;
+            demand(!text || !*text || !lab_grade_check(part, text, why, sizeof why) ||
+                       *why,
+                   "a reason why a text cannot be graded");
         }
     if (size % 8 == 0)
-        grade_first(&file.answer);
-    answer_close(&file);
+        grade_first(&form.answer);
+    lab_form_free(&form);
 }
 
 static void check_rubric(const char *bytes, size_t size)
 {
-    char why[ANSWER_WHY] = "";
+    char why[LAB_FORM_WHY] = "";
     struct lab_rubric rubric;
 
     lab_rubric_default(&rubric);
-    if (rubric_parse(bytes, size, &rubric, why)) {
+    if (lab_rubric_read(bytes, size, &rubric, why)) {
         demand(*why != 0, "a reason");
         return;
     }
@@ -65,11 +68,11 @@ static void check_rubric(const char *bytes, size_t size)
     demand(rubric.slip >= 0 && rubric.slip <= 1, "credit of a slip");
 }
 
-/* The first byte chooses the part. */
+/* The first byte selects the part. */
 static void check_text(const uint8_t *data, size_t size)
 {
-    char why[ANSWER_WHY] = "";
-    struct lab_answer answer = {{{0}}};
+    char why[LAB_FORM_WHY] = "";
+    struct lab_answer answer = {.problem = {NULL}};
     char *const text = size ? calloc(1, size) : NULL;
 
     if (!text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a .npy file.  What parses must lie inside the bytes, reach all of
- * it by its strides, and survive being written and parsed again.
+ * Fuzz the .npy reader.  A parsed tensor must lie inside the file, cover its payload by
+ * its strides, and be the same after writing and parsing again.
  */
 #include "io/formats.h"
 

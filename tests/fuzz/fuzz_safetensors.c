@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a .safetensors file.  Tensors of a file that loads must lie inside
- * it and together have exactly the bytes after the header.
+ * Fuzz the .safetensors reader.  Tensors of a file that loads must lie inside it and
+ * together have exactly the bytes after the header.
  */
 #include "io/formats.h"
 

@@ -60,7 +60,7 @@ static const char *const grade_seeds[] = {
     "\"credit\": {\"limit\": 0.5, \"slip\": 1}}",
 };
 
-/* Ends the program if it cannot: a fuzzer without seeds must not pass unnoticed. */
+/* Exits on failure, so that a fuzzer never runs without seeds. */
 static void write_seed(const char *directory, const char *kind, size_t number,
                        const void *prefix, size_t prefix_size, const char *header,
                        size_t payload)
@@ -83,7 +83,7 @@ static void write_seed(const char *directory, const char *kind, size_t number,
     }
 }
 
-/* DIR for an empty `kind`. */
+/* An empty `kind` selects DIR itself. */
 static void make_directory(const char *directory, const char *kind)
 {
     char path[4096];

@@ -38,7 +38,7 @@ succeeds() {
     fi
 }
 
-# silent NAME COMMAND...: a checker found nothing to say.
+# silent NAME COMMAND...: passes if the checker prints nothing.
 silent() {
     name=$1
     shift
@@ -51,7 +51,7 @@ silent() {
     fi
 }
 
-# caught NAME PATTERN COMMAND...: a checker says something of what was planted.
+# caught NAME PATTERN COMMAND...: passes if the checker reports the planted defect.
 caught() {
     name="catches: $1"
     pattern=$2

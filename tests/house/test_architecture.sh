@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/harness.sh"
 build=${1:?"usage: $0 BUILD"}
 
-# files DIR: the files under DIR that are ours, by name.
+# files DIR: the project's files under DIR, sorted by name.
 files() {
     (cd "$1" && find . \( -name .git -o -name build -o -name __pycache__ \
         -o -path ./bench/results \) -prune -o -type f -print |
@@ -17,10 +17,11 @@ files() {
 
 # base <- core <- cpu <- ref <- cpu/backend <- cuda <- api <- {theory, layer, mpi, io, lab, tools,
 # examples, python, bench}; the last group sees the public headers only, layer, mpi and lab also
-# base, bench also the stopwatch in tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
+# base, bench also the stopwatch in tools, and each folder of tools and of python the libraries
+# listed for it below.  Within lab: measure <- setups <-
 # {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
 # {experiments, report}, experiments <- place, language <- {sheets, grade},
-# {experiments, sheets, grade} <- door.
+# {experiments, sheets, grade, design} <- door.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -46,18 +47,19 @@ includes() {
             sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
             sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
-            sees["lab/judge"] = "lab/exercise lab/judge"
-            sees["lab/sheets"] = "attend lab/measure lab/exercise lab/judge lab/language lab/sheets"
-            sees["lab/grade"] = "attend lab/measure lab/exercise lab/judge lab/language lab/grade"
+            sees["lab/judge"] = "attend lab/measure lab/language lab/exercise lab/judge"
+            sees["lab/sheets"] = "attend lab/measure lab/judge lab/sheets"
+            sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            sees["lab/door"] = "lab/experiments lab/sheets lab/grade lab/door"
+            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
+            sees["tools/document"] = lab
             sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
@@ -85,7 +87,7 @@ includes() {
         }'
 }
 
-# Names without a directory must be in the same directory, not found by luck.
+# Includes without a directory name a file in the same directory; the search path is not used.
 include_places() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^#include "[^/"]+"' /dev/null) |
@@ -95,21 +97,21 @@ include_places() {
         done
 }
 
-# Modules of the Python package are named by their place in it.
+# Modules of the Python package are named after their place in it.
 unique_names() {
     files "$1" | grep -v '^python/attend/' | sed 's,.*/,,' | grep -vxE 'CMakeLists.txt|README.md' | sort | uniq -d
 }
 
-# Folders of more files than a reader can survey.
+# Folders with too many files.
 crowded() { files "$1" | sed 's,/*[^/]*$,,' | sort | uniq -c | awk '$1 > 30 { print $2 ": " $1 " files" }'; }
 
-# A macro that says inline counts as the word.
+# A macro that contains inline counts as inline.
 bare_inline() {
     (cd "$1" && grep -rnE '\b(ALWAYS_INLINE|inline)\b' include src lab tools --include='*.[ch]' --include='*.inc') |
         grep -vE '\bstatic\b|:[[:space:]]*(\*|/\*|//|"|#(define|undef) ALWAYS_INLINE)'
 }
 
-# Spelt in two halves, so that this file does not accuse itself.
+# Written in two parts, so that this file does not match its own pattern.
 unfinished() {
     words='TO''DO|FIX''ME|X''XX|HA''CK|place''holder|stu''b'
     (cd "$1" && files . | xargs grep -nwE "$words" /dev/null)
@@ -121,9 +123,11 @@ licence_lines() {
     done)
 }
 
+# VectorMacros.cmake runs the compiler to query it and builds nothing.
 unsafe_flags() {
+    # shellcheck disable=SC2010,SC2046 # names of ours, several
     (cd "$1" && grep -nE -e '-(ffast-math|Ofast|ffinite-math-only|march=native)' CMakeLists.txt \
-        CMakePresets.json Makefile src/cpu/isa/isa.list)
+        $(cd "$1" && ls cmake/*.cmake 2>/dev/null | grep -v VectorMacros) CMakePresets.json Makefile src/cpu/isa/isa.list)
 }
 
 # The build's list, the code's list and the files name the same kernel sets.
@@ -137,7 +141,7 @@ kernel_lists() {
     diff "$tmp/list.wanted" "$tmp/list.files"
 }
 
-# A function whose name a macro makes is one that grep and ctags do not find.
+# grep and ctags do not find a function whose name is pasted by a macro.
 pasted_names() {
     (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
@@ -151,7 +155,7 @@ template_includes() {
 
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
 
-# What the shared library exports, and what the header declares.
+# Exported symbols of the shared library and functions that the header declares.
 exports() {
     nm -D --defined-only "$1" | awk '{ print $NF }' | sort >"$tmp/exported"
     shift
@@ -162,7 +166,7 @@ exports() {
 # needs LIBRARY ALLOWED: the shared libraries it needs that are not ALLOWED, a regexp.
 needs() { objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -vE "^($2)\.so"; }
 
-# Without kernels for GPUs, which have a limit of their own.
+# Limit for builds without GPU kernels; builds with them have a separate limit.
 too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
     kernels=$(find "$(head -n 1 "$build/kernels.txt")" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
@@ -171,7 +175,8 @@ too_big() {
     [ "$kernels" -lt 5000000 ] || echo "$1: $kernels bytes of kernels for GPUs"
 }
 
-# compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
+# compiles_alone COMPILER STANDARD LANGUAGE HEADER: the header compiles alone, and included
+# twice.
 compiles_alone() {
     printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
     # shellcheck disable=SC2086 # words
@@ -261,7 +266,7 @@ caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/i
 silent "shared library: below 1 MiB" too_big "$build/libattend.so"
 caught "a large library" 'huge.so: [0-9]* bytes' too_big "$bad/huge.so"
 
-# An MPI's header is not ours: no warnings about it.
+# An MPI's header is external: its warnings are disabled.
 mpi_include=
 for mpicc in mpicc.openmpi mpicc.mpich mpicc; do
     [ -n "$mpi_include" ] || mpi_include=$($mpicc -show 2>/dev/null | tr ' ' '\n' |

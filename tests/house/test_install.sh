@@ -12,7 +12,7 @@ dest=$tmp/dest
 prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:[A-Z]*=//p' "$build/CMakeCache.txt")
 usr=$dest$prefix
 
-# make_as_built TARGET: of the Makefile, without building.
+# make_as_built TARGET: runs a target of the Makefile without building first.
 make_as_built() {
     make -C "$root" --no-print-directory -o release RELEASE="$build" DESTDIR="$dest" "$@"
 }
@@ -22,7 +22,7 @@ left_behind() {
     find "$1" -type d -name attend
 }
 
-# The command needs no file of the installation but itself.
+# A copy of the command runs without the other installed files.
 runs_alone() {
     cp "$1" "$tmp/alone" && env -i "$tmp/alone" --version && env -i "$tmp/alone" info &&
         ! ldd "$tmp/alone" | grep -E 'not found|libattend|libjansson|libpng|libz'
@@ -54,14 +54,15 @@ wrong_component() {
         tr -s ' \n' ' ' <"$tmp/said" | grep -q 'no component telepathy'
 }
 
-# By the Makefile, PREFIX goes to the build that is then installed.
+# With the Makefile, PREFIX configures the build, which is then installed.
 passes_prefix() {
     make -n -C "$root" install PREFIX=/some/where >"$tmp/recipe" &&
         grep -q 'build\.sh .*-DCMAKE_INSTALL_PREFIX=./some/where' "$tmp/recipe" &&
         grep -q 'cmake --install' "$tmp/recipe"
 }
 
-# installs_packages: nothing is there but the shell, the user is root, and apt-get tells.
+# installs_packages FLAG: whether setup.sh calls apt-get, for root, where all tools are
+# missing.
 installs_packages() {
     mkdir -p "$tmp/bare"
     for tool in sh dirname sed tr uname mktemp rm cat; do
@@ -78,14 +79,14 @@ installs_packages() {
 
 names_packages() { ! installs_packages -n && grep -q 'missing: .*cmake' "$tmp/said"; }
 
-# By the Makefile, neither target lets setup.sh install.
+# Targets of the Makefile call setup.sh only with -n, which installs nothing.
 asks_for_nothing() {
     for target in install uninstall; do
         make -n -C "$root" $target | grep setup || return
     done | sort -u | grep -vx 'scripts/setup.sh -n run'
 }
 
-# declared HEADER...: the functions that headers declare, a name in each line.
+# declared HEADER...: the functions that headers declare, one name per line.
 declared() {
     cat "$@" | sed -nE '/^(ATTEND_API|static inline)/{:more
 /\(/!{N
@@ -96,8 +97,8 @@ s/.*[^a-z0-9_]//p
 }' | sort -u
 }
 
-# page_differs PAGE HEADER...: functions that the page names and the headers do not, or the
-# other way.  A name with * stands for all that begin so.
+# page_differs PAGE HEADER...: functions that only the page or only the headers name. A name
+# with * is a prefix.
 page_differs() {
     page=$1
     shift
@@ -114,7 +115,7 @@ page_differs() {
     done <"$tmp/declared"
 }
 
-# dead_links DIR: links of installed documents to files that are not there.
+# dead_links DIR: links of installed documents to missing files.
 dead_links() {
     find "$1" -name '*.md' | while read -r file; do
         grep -ohE '\]\([^)# ]+' "$file" | sed 's/^](//' | grep -v '^http' | sort -u | while read -r link; do
@@ -123,7 +124,7 @@ dead_links() {
     done
 }
 
-# missing_documents DIR HEADER...: documents that headers name and DIR lacks.
+# missing_documents DIR HEADER...: documents that headers name and that are missing in DIR.
 missing_documents() {
     dir=$1
     shift
@@ -132,7 +133,7 @@ missing_documents() {
     done
 }
 
-# undescribed FILE PREFIX: options in the commands' own help that FILE leaves out.
+# undescribed FILE PREFIX: options in the commands' help that are missing in FILE.
 undescribed() {
     for command in run info check bench sheets grade design report; do
         "$usr/bin/attend" "$command" --help
@@ -141,7 +142,7 @@ undescribed() {
     done
 }
 
-# uncompleted FILE: options in the commands' own help that the completion in FILE does not offer.
+# uncompleted FILE: options in the commands' help that are missing in the completion FILE.
 uncompleted() {
     for command in run stats info check bench sheets grade design report page; do
         # shellcheck disable=SC2016

@@ -18,7 +18,7 @@ spills() {
             }' "$log"
     done
 }
-# reports DIR SET: the kernels of sm80 or sm90 that there is a report of.
+# reports DIR SET: the kernels of sm80 or sm90 that have a compiler report.
 reports() { cat "$1/$2"_*.log | grep -c "Compiling entry function .attend_$2_"; }
 
 mkdir "$tmp/planted"
@@ -29,7 +29,7 @@ ptxas info    : Compiling entry function 'attend_sm90_planted' for 'sm_90a'
 END
 caught "a pipeline given up" C7510 given_up "$tmp/planted"
 caught "a spill" attend_sm90_planted spills "$tmp/planted"
-# The folder of the kernels, and why there is none.
+# Prints the folder of the kernels, or the reason why there is none.
 { read -r kernels; read -r why; } <"$build/kernels.txt"
 if [ -n "$kernels" ]; then
     silent "no pipeline is given up" given_up "$kernels"

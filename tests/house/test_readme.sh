@@ -42,7 +42,7 @@ PYTHON
 }
 succeeds "inputs are written" write_inputs
 
-# The fourth block of commands, less those that take long or are run elsewhere.
+# The fourth block of commands, without those that take long or that other tests run.
 block sh 4 | grep -vE '^attend (check|bench)' >"$tmp/commands.sh"
 commands() { (cd "$tmp" && PATH=$build:$PATH sh -e commands.sh); }
 succeeds "the command lines run" commands

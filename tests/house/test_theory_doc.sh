@@ -40,7 +40,7 @@ paragraph() {
         "$2/docs/THEORY.md"
 }
 
-# Functions that no header declares.
+# Functions in the document that no header declares.
 functions() {
     find "$1/include" "$1/src" -name '*.h' -exec cat {} + |
         grep -oE '\battendi?_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$tmp/declared"
@@ -49,7 +49,7 @@ functions() {
     done
 }
 
-# Tests that are not there: a path sets the file of the names after it.
+# Tests in the document that do not exist: a path names the file of the tests after it.
 tests() {
     paragraph Tests "$1" | while read -r result word; do
         case $word in
@@ -58,14 +58,14 @@ tests() {
             [ -f "$1/$file" ] || echo "$result: there is no $file"
             ;;
         *)
-            grep -qsE "^TEST(_ON_SETS)?\($word[,)]|^    def $word\(self" "$1/$file" ||
+            grep -qsE "^TEST(_ON_SETS)?\(${word}[,)]|^    def $word\(self" "$1/$file" ||
                 echo "$result: no test $word in $file"
             ;;
         esac
     done
 }
 
-# Entries that name no function or no test at all.
+# Entries without a function or without a test.
 unheld() {
     for word in Functions Tests; do
         paragraph $word "$1" | cut -d' ' -f1 | sort -u >"$tmp/named"
@@ -74,7 +74,7 @@ unheld() {
     done
 }
 
-# Results that are referred to and do not exist.
+# References to results that do not exist.
 mentions() {
     sed -nE 's/^### (T[0-9]+) .*/\1/p' "$1/docs/THEORY.md" | sort -u >"$tmp/results"
     (cd "$1" && grep -rInowE 'T[0-9]+' src include docs README.md) |
@@ -83,7 +83,7 @@ mentions() {
         done
 }
 
-# Public functions of the theory that no entry names, special functions apart.
+# Public functions of the theory that no entry names, except special functions.
 forgotten() {
     paragraph Functions "$1" | cut -d' ' -f2 | sort -u >"$tmp/named"
     grep -oE '\battend_theory_[a-z0-9_]+\(' "$1/include/attend/theory.h" | tr -d '(' | sort -u |
@@ -91,9 +91,9 @@ forgotten() {
         comm -23 - "$tmp/named"
 }
 
-# What GitHub's Markdown takes out of an inline formula before it is set: escapes of
-# punctuation, underscores that open emphasis, stars, angle brackets, ends of lines; and
-# in a table the bar.  Macros that it does not allow, anywhere.
+# Characters of an inline formula that GitHub's Markdown changes before the formula is
+# rendered: escaped punctuation, underscores that open emphasis, stars, angle brackets, line
+# ends, and in a table the bar.  Also macros that GitHub does not allow.
 formulas() {
     awk '
         FNR == 1 { block = 0 }
@@ -118,7 +118,7 @@ formulas() {
         }' "$1/docs/THEORY.md"
 }
 
-# Links within the page that lead nowhere.
+# Links within the page without a target.
 anchors() {
     sed -nE 's/^##+ (.*)/\1/p' "$1/docs/THEORY.md" | tr '[:upper:] ' '[:lower:]-' |
         tr -cd 'a-z0-9\n-' | sort -u >"$tmp/anchors"

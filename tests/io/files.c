@@ -77,7 +77,7 @@ const char *files_message_fault(const char *message, const char *name, long long
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* The file of a spec: what its first colon ends. */
+/* The file of a spec: the part before its first colon. */
 static const char *file_of(const char *spec)
 {
     static char name[64];

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* main() of a program whose tests have the directory. */
+/* main() of a program whose tests use the directory. */
 int files_main(void);
-/* The path of a file in the directory, valid until the sixteenth call after. */
+/* The path of a file in the directory, valid for the next fifteen calls. */
 const char *files_path(const char *name);
 void files_write(const char *name, const void *bytes, size_t n);
-/* How many files the directory holds; removes them if told to. */
+/* Number of files in the directory; `removes`: also removes them. */
 int files_count(int removes);
 /*
- * NULL if `message` is one line that begins with the path of `name` and holds
- * `reason`, else what is wrong with it.  `byte` >= 0 must be its offset.
+ * NULL if `message` is one line that begins with the path of `name` and contains `reason`
+ * and, unless negative, the offset `byte`; else the defect.
  */
 const char *files_message_fault(const char *message, const char *name, long long byte,
                                 const char *reason);
@@ -31,22 +31,22 @@ int files_open(struct io_tensor *tensor, const char *spec, const void *bytes, si
                int v2_is_bf16, struct io_error *err);
 /*
  * Expects a tensor of this dtype, shape and strides, "float32 (2,3) (3,1)", aligned,
- * whose first element has the bytes first, first + 1, ...; `first` -1: it has none.
+ * whose first element has the bytes first, first + 1, ...; `first` -1: no elements.
  */
 void files_expect_tensor(const char *spec, const void *bytes, size_t n, int v2_is_bf16,
                          const char *layout, int first);
-/* Expects a refusal, in one line of that offset and reason. */
+/* Expects a refusal in one line with this offset and reason. */
 void files_expect_refusal(const char *spec, const void *bytes, size_t n, long long byte,
                           const char *reason);
 /*
- * The file with each of its first `header` bytes replaced by each of `others`, in turn:
- * it opens, or is refused in one line.  How often it was refused.
+ * Replaces each of the first `header` bytes by each of `others`: the file opens, or is
+ * refused in one line.  Returns the number of refusals.
  */
 int files_change_bytes(const char *spec, unsigned char *bytes, size_t n, size_t header,
                        const unsigned char *others, size_t count);
 /*
- * A sparse file of 2.5e9 zero floats after these bytes opens at once, for none of its
- * data is read; 0 after a failure or a skip.
+ * A sparse file of 2.5e9 zero floats after these bytes opens at once, since its data is
+ * not read; 0 after a failure or a skip.
  */
 int files_open_huge(struct io_tensor *tensor, const char *spec, const void *bytes,
                     size_t n);

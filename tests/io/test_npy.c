@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading .npy: what is legal opens, everything else is one line that says where. */
+/* Reading .npy: legal files open, others are refused in one line with the position. */
 #define _GNU_SOURCE 1
 #include "files.h"
 
@@ -187,7 +187,7 @@ TEST(lying_prefixes_are_refused)
     expect_prefix("\x93NUMPY\3\0\6\0\0\0{'\xc3\xa9'}", 18, 14, "plain ASCII");
 }
 
-/* Blanks up to the limit of the header are legal, one more is not. */
+/* Padding up to the limit of the header is legal, one blank more is not. */
 TEST(header_length_is_capped)
 {
     static char header[10002];
@@ -207,7 +207,7 @@ TEST(every_truncation_is_refused)
         files_expect_refusal("a.npy", image, length, -1, ": byte ");
 }
 
-/* Any one byte changed: no crash, and a refusal is one good line. */
+/* Any changed byte: no crash, and refusals are one line. */
 TEST(every_changed_byte_is_survived)
 {
     static const unsigned char others[] = {0, 1, 0x20, '\'', '(', '-', '9', 0x7f, 0xff};
@@ -264,7 +264,7 @@ TEST(only_misaligned_payloads_are_copied)
 
 TEST(ten_gigabytes_open_unread)
 {
-    char header[119]; /* 128 bytes with the 10 before it, as NumPy aligns it */
+    char header[119]; /* 128 bytes with the 10 before it: NumPy's alignment */
     struct io_tensor tensor;
     struct io_error err = {""};
 

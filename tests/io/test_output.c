@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs appear whole and together, or not at all. */
+/* Outputs are written completely and together, or not at all. */
 #define _GNU_SOURCE 1
 #include "files.h"
 
@@ -38,7 +38,7 @@ static int write_all(struct io_output *outputs, int count, size_t bytes, int fir
     return status == 0;
 }
 
-/* Opens what was written and compares it with what fill() wrote. */
+/* Opens the file and compares it with the data of fill(). */
 static void expect_content(const char *spec, enum io_dtype dtype, int ndim, size_t bytes,
                            int first)
 {
@@ -193,7 +193,7 @@ TEST(abort_leaves_the_old_and_nothing_new)
     files_count(1);
 }
 
-/* The second rename cannot succeed: the first file must go again. */
+/* The second rename fails: the first file must be removed. */
 TEST(a_failed_commit_leaves_nothing)
 {
     struct io_error err = {""};
@@ -207,7 +207,7 @@ TEST(a_failed_commit_leaves_nothing)
     CHECK(files_count(1) == 1, "more than the directory is left");
 }
 
-/* --q m.safetensors:q --out m.safetensors:o must not cost the model. */
+/* --q m.safetensors:q --out m.safetensors:o must not destroy the model. */
 TEST(a_safetensors_file_with_more_in_it_is_kept)
 {
     struct io_output outputs[] = {make("a.safetensors:x", IO_F32, 1, 1, 0),
@@ -217,7 +217,7 @@ TEST(a_safetensors_file_with_more_in_it_is_kept)
     outputs[0] = make("a.safetensors:x", IO_F32, 1, 1, 0);
     expect_refusal(outputs, 1, "also holds 'y'");
     files_write("a.safetensors", "junk", 4);
-    expect_refusal(outputs, 1, "no valid .safetensors file");
+    expect_refusal(outputs, 1, "not a valid .safetensors file");
     files_write("a.safetensors", "", 0);
     CHECK(write_all(outputs, 1, 0, 0), "in place of an empty file");
     files_count(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading .safetensors: every rule of the format, and how its breach is told. */
+/* Reading .safetensors: every rule of the format, and the error if it is violated. */
 #define _GNU_SOURCE 1
 #include "files.h"
 
@@ -34,7 +34,7 @@ static const struct good {
     const char *header;
     size_t payload;
     const char *name, *layout;
-    int first; /* the first byte of the tensor, -1: it has none */
+    int first; /* the first byte of the tensor; -1: empty */
 } goods[] = {
     {ONE("F32", "2,3", "0,24"), 24, "t", "float32 (2,3) (3,1)", 0},
     {ONE("F32", "2,3", "0,24") "     ", 24, "t", "float32 (2,3) (3,1)", 0},
@@ -46,7 +46,7 @@ static const struct good {
      "float64 (1) (1)", 0},
     {"{\"a\":" INFO("F16", "0", "8,8") ",\"b\":" INFO("F64", "1", "0,8") "}", 8, "a",
      "float16 (0) (1)", -1},
-    /* One byte before it: a copy. */
+    /* One byte before an aligned address: a copy. */
     {"{\"a\":" INFO("U8", "1", "0,1") ",\"b\":" INFO("F64", "1", "1,9") "}", 9, "b",
      "float64 (1) (1)", 1},
     {"{\"__metadata__\":{\"format\":\"pt\"},\"t\":" INFO("BF16", "2", "0,4") "}", 4, "t",
@@ -86,7 +86,7 @@ TEST(legal_files_open)
     }
 }
 
-/* `byte` -1: where jansson stopped, which is not ours to promise. */
+/* `byte` -1: the position depends on jansson. */
 static const struct bad {
     const char *header;
     size_t payload;
@@ -226,7 +226,7 @@ TEST(nul_bytes_are_refused)
     expect_fault(image, build_bytes("{\0}", 3, 0), -1, "JSON");
 }
 
-/* Text after room for the length of a header; `n` counts both. */
+/* Writes a header after 8 bytes for its length; `n` includes both. */
 typedef struct big {
     unsigned char *bytes;
     size_t n;
@@ -290,7 +290,7 @@ TEST(headers_out_of_proportion_are_refused)
     free(text.bytes);
 }
 
-/* As many entries as are allowed, tiling backwards: not quadratic. */
+/* The maximum number of entries, in descending order: the check is not quadratic. */
 TEST(many_entries_open)
 {
     struct io_tensor tensor;

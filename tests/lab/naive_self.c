@@ -82,7 +82,7 @@ void layer_free(struct layer *l)
 
 /* ---- the definition ------------------------------------------------------ */
 
-/* value = row of x times a column of w, plus bias; how far rounding may take it. */
+/* value = row of x times a column of w, plus bias; and its rounding error bound. */
 static double project(const struct layer *l, const double *x, int64_t inner,
                       const struct array *w, const struct array *bias, int64_t columns,
                       int64_t column, double *error)
@@ -128,7 +128,7 @@ static int sees(const struct layer_shape *s, int64_t i, int64_t j)
            (s->left < 0 || j >= i - s->left) && (s->right < 0 || j <= i + s->right);
 }
 
-/* One head of one row: weights, lse, h and the error of each element of h. */
+/* One head of one row: weights, lse, h and the error bound of each element of h. */
 static void row_of(struct layer *l, int64_t b, int64_t h, int64_t i, double *o,
                    double *eo)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Self-attention as it is defined, in double, with a bound on every element: rounding
- * of the projections, carried through the scores, and the accuracy that the engine
- * states, 2e-6 max|V| in f32 and 1e-12 max|V| in f64.
+ * Self-attention by its definition, in double, with an error bound on every element:
+ * rounding of the projections, carried through the scores, and the stated accuracy of the
+ * engine, 2e-6 max|V| in f32 and 1e-12 max|V| in f64.
  */
 #ifndef TESTS_NAIVE_SELF_H
 #define TESTS_NAIVE_SELF_H
@@ -45,9 +45,9 @@ double layer_normal(void);
 /* Zeroed. */
 void *layer_memory(size_t size);
 
-/* Normal entries of this size, rounded to dtype in both forms. */
+/* Normal entries with this standard deviation, rounded to dtype in both forms. */
 struct array array_make(int64_t count, double size, attend_dtype dtype);
-/* The values again into the data. */
+/* Writes the values to the data again. */
 void array_store(struct array *a, attend_dtype dtype);
 
 struct layer layer_make(struct layer_shape s, attend_dtype dtype, uint64_t seed);

@@ -35,7 +35,7 @@ static int set_flag(const char *name, const char *value)
 
 int perform_as(const char *name, struct performing how)
 {
-    static char flags[256]; /* rows point into it */
+    static char flags[256]; /* storage that rows point into */
 
     lab_run_init(&lab.run, lab_find(name));
     lab.count = 0;

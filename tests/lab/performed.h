@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An experiment performed, with its rows, for the tests of the laboratory. */
+/* Performs an experiment and keeps its rows, for the tests of the laboratory. */
 #ifndef TESTS_PERFORMED_H
 #define TESTS_PERFORMED_H
 
@@ -13,16 +13,18 @@ enum { PERFORMED_ROWS = 1024 };
 struct performed {
     struct lab_run run;
     struct lab_row row[PERFORMED_ROWS];
-    int count; /* may be above PERFORMED_ROWS: the rows beyond are not kept */
+    int count; /* may exceed PERFORMED_ROWS: further rows are dropped */
     struct lab_figures figures;
 };
 
-/* The last one performed.  Whoever asked for figures frees them. */
+/* The last performed experiment.  The caller that requested figures frees them. */
 extern struct performed lab;
 
-/* How; what is 0 or NULL is as on the command line, on 2 threads and without sweeps. */
+/*
+ * Settings; 0 or NULL selects the default of the command line, 2 threads and no sweeps.
+ */
 struct performing {
-    const char *flags; /* as there, without dashes: "n=3 remedy=qk-norm" */
+    const char *flags; /* as on the command line, without dashes: "n=3 remedy=qk-norm" */
     int64_t trials;
     uint64_t seed;
     int threads, sweeps, figures;
@@ -33,18 +35,18 @@ struct performing {
 int perform_as(const char *name, struct performing how);
 int perform(const char *name, const char *flags, int64_t trials);
 
-/* The first row of a quantity, which is that of the given parameters; NULL: none. */
+/* The first row of a quantity, which is at the given parameters; NULL: none. */
 const struct lab_row *find_row(const char *quantity);
 /* NaN where there is no such row. */
 double measured(const char *quantity);
 double theory(const char *quantity);
 
-/* The first row whose measurement is missing or off its theory; NULL: none. */
+/* The first row without a measurement or in disagreement with theory; NULL: none. */
 const struct lab_row *disagreement(void);
-/* A row in words; the last three stay valid. */
+/* A row as text; the last three strings stay valid. */
 const char *describe(const struct lab_row *row);
 
-/* There are rows, and each agrees with its theory. */
+/* Whether there are rows, and each agrees with its theory. */
 #define CHECK_ROWS()                                                                     \
     do {                                                                                 \
         const struct lab_row *const off = disagreement();                                \
@@ -52,7 +54,7 @@ const char *describe(const struct lab_row *row);
         CHECK(!off, "%s", describe(off));                                                \
     } while (0)
 
-/* CHECK() that it can be performed. */
+/* CHECK() that the experiment succeeds. */
 #define PERFORM(name, flags, trials)                                                     \
     CHECK(!perform(name, flags, trials), "%s %s: %s", name, flags, lab.run.session.error)
 
@@ -65,7 +67,7 @@ struct limits {
     double low, high;
 };
 struct limits limits_of_sd(int seeds, double p);
-/* How many seeds: 10 at scale 1, up to 150, and no fewer than 3. */
+/* Number of seeds: 10 at scale 1, up to 150, at least 3. */
 int seeds_taken(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Experiments performed: what they measure is what the theory says, row by row; and what
- * is explained is what is printed.
+ * Experiments: measurements agree with the theory, row by row; and the explained
+ * quantities are the printed ones.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "lab/performed.h"
 
 /*
- * What rounding may do to a deterministic quantity: the engine adds n weights in turn,
- * and equal ones are rounded the same way each time, by up to 2^-53 of the sum.
+ * Rounding error of a deterministic quantity: the engine adds n weights in turn, and
+ * equal weights are rounded the same way each time, by up to 2^-53 of the sum.
  */
 static double rounding_of(const struct lab_row *row)
 {
@@ -23,7 +23,10 @@ static double rounding_of(const struct lab_row *row)
     return tolerance * fmax(1, fabs(row->theory));
 }
 
-/* Deterministic, exact, in double: nothing but rounding is allowed.  NULL: all are. */
+/*
+ * Deterministic, exact, in double: only rounding errors are allowed.  NULL: all
+ * quantities.
+ */
 static const struct lab_row *inexact(void)
 {
     for (int r = 0; r < lab.count; r++) {
@@ -147,7 +150,7 @@ static int rises(const double *x, int count, int is_log)
     return 1;
 }
 
-/* Axes that rise, and values of which no single one fills the map. */
+/* Ascending axes, and values with more than one level. */
 static int heat_is_odd(const struct lab_figure *figure)
 {
     const struct lab_heat *const heat = &figure->heat;
@@ -164,7 +167,7 @@ static int heat_is_odd(const struct lab_figure *figure)
            !rises(heat->y, heat->rows, figure->y_log);
 }
 
-/* An earlier figure has its id, or it has none. */
+/* An earlier figure has the same id, or the id is empty. */
 static int id_is_taken(int f)
 {
     const char *const id = lab.figures.figure[f]->id;
@@ -196,7 +199,7 @@ static const char *figure_fault(void)
 
 enum { SEEN_MAX = 64 };
 
-/* Names of the quantities that an experiment printed, each once. */
+/* Names of the quantities that an experiment printed, without repetition. */
 static struct {
     const char *name[SEEN_MAX];
     int count;
@@ -210,7 +213,7 @@ static int was_seen(const char *name)
     return 0;
 }
 
-/* Of the last performance; each must be explained. */
+/* Quantities of the last experiment; each must be explained. */
 static void see_names(void)
 {
     for (int r = 0; r < lab.count; r++) {
@@ -227,7 +230,7 @@ static void see_names(void)
     }
 }
 
-/* Parameters at which an experiment prints what it does not print by default. */
+/* Parameters at which an experiment prints additional quantities. */
 static const struct {
     const char *experiment, *settings;
 } odd[] = {
@@ -259,7 +262,7 @@ static const struct {
     {"variants", "m=4"},
 };
 
-/* As many trials at one scale as at another keep the draws, and with them what passes. */
+/* The number of trials is the same at every scale, so that the draws and results are. */
 static int64_t trials_at_most(void)
 {
     return test_scale() < 1 ? 500 : test_scale() < TEST_WHOLE ? 2000 : 20000;
@@ -364,7 +367,7 @@ TEST(the_cloud_lies_where_arithmetic_puts_it)
         const double w1 = 2 * two->x[i] - 1 / (rivals + n - 1);
         const double b = (rivals / (rivals + n - 1) + (1 - w1) / (n - 1)) / 2;
         CHECK(fabs(two->y[i] - b) < 1e-12, "(%g, %g)", two->x[i], two->y[i]);
-        /* The same keys: both rise with the length of k_a. */
+        /* The keys are the same: both quantities rise with the length of k_a. */
         const double odds = one->x[i] / (1 - one->x[i]) * (rivals + n - 2);
         CHECK(fabs(w1 - odds / (odds + n - 1)) < 1e-9, "%g, not %g", w1,
               odds / (odds + n - 1));
@@ -389,7 +392,7 @@ TEST(histograms_are_linear_and_say_what_is_cut_off)
                 if (series->y[i] <= figure->y_top)
                     drawn += series->y[i] / series->count;
             }
-        if (series->mark == LAB_NOTE)
+        if (series->mark == LAB_ANNOTATION)
             note += strtod(series->label, NULL) / 100;
     }
     CHECK(!figure->y_log, "a logarithmic density has no areas");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The expression language: values against plain arithmetic, errors with their place. */
+/*
+ * The expression language: values against plain arithmetic, errors with their positions.
+ */
 #include "support/test.h"
 
 #include <math.h>
@@ -56,6 +58,18 @@ TEST(numbers)
         {"sin(pi/2)", 1},
         {"4 atan(1)", 3.14159265358979},
         {"e^{2 b - 4}", 1},
+        {"\\frac{C}{b}", 5},
+        {"\\frac{1}{2} C", 5},
+        {"1 - \\dfrac{1}{2^{b}}", 0.75},
+        {"\\sqrt{C + 6}", 4},
+        {"\\ln\\frac{C}{10}", 0},
+        {"\\Phi\\left(\\frac{0}{b}\\right)", 0.5},
+        {"$C \\cdot b \\times 2$", 40},
+        {"\\(\\beta\\,b\\)", 6},
+        {"\\mathrm{C} - \\mathbf{b}", 8},
+        {"\\mu_{a}^{\\top} \\mu_b", -1},
+        {"mu_a^{T} \\mathbf{mu}_b", -1},
+        {"\\sin(\\pi/2)", 1},
         {"norm(mu_b)", 5.385164807134504},
         {"sum(A)", 21},
         {"tr(S)", 10},
@@ -140,6 +154,11 @@ TEST(errors_name_their_place)
         {"1/2 C", 5, "after a division"},
         {"C 2", 3, "write * before it"},
         {"C $ 2", 3, "unexpected '$'"},
+        {"\\tilde C", 1, "unexpected '\\tilde'"},
+        {"\\frac 1 2", 7, "a number where '{' should be"},
+        {"C_{a", 1, "not closed"},
+        {"C + \\frac", 10, "'{' is missing"},
+        {"\\mathrm{}", 1, "a letter is missing"},
         {"β²", 2, "'²': write ^2"},
         {"C + ½", 5, "unexpected '½'"},
         {"C \xe2\x82", 3, "unexpected byte 0xe2"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures: ranges, ticks, what is skipped, and the words of a page. */
+/* Figures: ranges, ticks, skipped points, and the text of a page. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/test.h"
 
@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "lab/figures/figure.h"
-#include "lab/figures/figure_axis.h"
+#include "lab/figures/figure_draw.h"
 #include "lab/figures/text.h"
 
 static char *drawn;
 
-/* A file whose text is in `drawn` when it is closed. */
+/* A file whose text is copied to `drawn` when it is closed. */
 static FILE *open_drawn(void)
 {
     static size_t size;
@@ -28,7 +28,9 @@ static FILE *open_drawn(void)
 static const char *draw(const struct lab_figure *figure)
 {
     FILE *const out = open_drawn();
-    const int failed = lab_figure_svg(figure, out);
+    struct lab_figure copy = *figure, *one = &copy;
+    const int failed =
+        lab_figures_svg(&(struct lab_figures){.figure = &one, .count = 1}, out);
     fclose(out);
     return failed ? "" : drawn;
 }
@@ -128,7 +130,7 @@ TEST(log_ticks_are_powers_of_ten)
           lab_axis_place(&axis, 1));
     CHECK(isnan(lab_axis_place(&axis, 0)) && isnan(lab_axis_place(&axis, -1)),
           "0 has a place");
-    /* A single decade has 1, 2 and 5; a sliver of one has ticks all the same. */
+    /* A single decade has ticks at 1, 2 and 5; a fraction of one also has ticks. */
     lab_axis_fit(&axis, 1, 10, 1, 6);
     CHECK(axis.ticks == 4 && fabs(axis.tick[1] - 2) < 1e-9 &&
               fabs(axis.tick[2] - 5) < 1e-9,
@@ -236,16 +238,50 @@ TEST(theory_and_measurement_share_a_colour)
 {
     auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
-    fill(lab_series_add(figure, LAB_LINE, "theory, n = 2"), 3);
-    fill(lab_series_add(figure, LAB_POINTS, "measured, n = 2"), 3);
-    fill(lab_series_add(figure, LAB_LINE, "n = 10 (theory)"), 3);
-    fill(lab_series_add(figure, LAB_POINTS, "n = 10 (measured)"), 3);
+    const struct lab_curve two = lab_curve_add(figure, "n = %d", 2);
+    fill(two.theory, 3);
+    fill(two.measured, 3);
+    fill(lab_theory_add(figure, "n = 10"), 3);
+    fill(lab_series_about(lab_series_add(figure, LAB_POINTS, "ten, measured"), "n = 10"),
+         3);
+    CHECK(!strcmp(two.theory->label, "theory, n = 2"), "%s", two.theory->label);
     const char *const svg = draw(figure);
     CHECK(count(svg, "class=\"point c0\"") == 4 && count(svg, "class=\"point c1\"") == 4,
           "%s", svg);
     CHECK(count(svg, "class=\"line c0\"") == 2 && count(svg, "class=\"line c1\"") == 2,
           "%s", svg);
     CHECK(count(svg, ">n = 2<") == 1 && count(svg, ">n = 10<") == 1, "%s", svg);
+}
+
+/* The y of the first text from *at on whose tag has this prefix; sets *at behind it. */
+static double next_text(const char **at, const char *tag)
+{
+    const char *const found = strstr(*at, tag);
+    const char *const y = found ? strstr(found, " y=\"") : NULL;
+    if (!y)
+        return NAN;
+    *at = y;
+    return strtod(y + 4, NULL);
+}
+
+TEST(words_stand_below_each_other)
+{
+    auto_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(
+        &figures,
+        "A title of so many words that it needs a second line, but no third one", "x",
+        "the variance");
+    fill(lab_theory_add(figure, "n = 10"), 3);
+    const char *at = draw(figure), *end = at;
+    double last = next_text(&at, "<text class=\"title\"");
+    CHECK(count(at, "<text class=\"title\"") == 1, "%s", drawn);
+    static const char *const tags[] = {"<text class=\"title\"",
+                                       "<text x=", "<text class=\"label\""};
+    for (int i = 0; i < 3; i++) {
+        const double y = next_text(i < 2 ? &at : &end, tags[i]);
+        CHECK(y >= last + 10 && y <= last + 40, "%s: %g after %g", tags[i], y, last);
+        last = y;
+    }
 }
 
 TEST(more_series_than_colours)
@@ -283,7 +319,10 @@ TEST(heat_map)
     }
 }
 
-/* Luma of the fill colours, in the order of their levels: grey print keeps the order. */
+/*
+ * Luma of the fill colours, in the order of their levels: a greyscale print keeps the
+ * order.
+ */
 TEST(colours_of_a_heat_map_rise_in_grey)
 {
     for (int both_signs = 0; both_signs < 2; both_signs++) {
@@ -331,7 +370,7 @@ TEST(notes_stand_in_the_plot_and_not_in_the_legend)
     auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     fill(lab_series_add(figure, LAB_LINE, "theory"), 3);
-    lab_figure_note(figure, 2, 1, "%d%% < v_a", 40);
+    lab_figure_annotate(figure, 2, 1, "%d%% < v_a", 40);
     draw(figure);
     CHECK(well_formed(drawn), "%s", drawn);
     CHECK(count(drawn, "class=\"note end\"") == 1 && count(drawn, "40% &lt; v") == 1,
@@ -362,7 +401,7 @@ TEST(text_is_escaped)
     CHECK(strchr(svg, '\001') == NULL, "a control character");
 }
 
-/* What a function of text.h writes. */
+/* The output of a function of text.h. */
 static const char *written(const char *text, enum lab_markup markup)
 {
     FILE *const out = open_drawn();
@@ -393,6 +432,18 @@ TEST(formulas_are_set)
     CHECK(!strcmp(
               written("p_j of", LAB_SVG),
               "p<tspan dy=\"3\" font-size=\"75%\">j</tspan><tspan dy=\"-3\"> </tspan>of"),
+          "%s", drawn);
+}
+
+TEST(templates_are_filled_in)
+{
+    FILE *const out = open_drawn();
+    lab_html(out, "<b>{s}</b>{h} {d}/{l} {n3} {.2g}%{p}{m}", "<i>", "<i>", -3,
+             (int64_t)1 << 40, 1.23456e-7, 0.125, "mu_a", "`x`");
+    fclose(out);
+    CHECK(!strcmp(drawn,
+                  "<b><i></b>&lt;i&gt; -3/1099511627776 1.23\u00b710<sup>\u22127</sup> "
+                  "0.12%\u03bc<sub>a</sub><code>x</code>"),
           "%s", drawn);
 }
 
@@ -450,7 +501,7 @@ TEST(tex_becomes_mathml)
     CHECK(strstr(mark_down("of $x$, then"), "</math>,</span> then"), "%s", drawn);
 }
 
-/* What is not whole is shown somehow, and nothing beyond its end is read. */
+/* Incomplete markup is printed in some form, without a read beyond its end. */
 TEST(broken_tex_does_no_harm)
 {
     static const char *const cases[] = {"$x$$", "$\\frac$",  "$\\frac{a$", "$x_$",

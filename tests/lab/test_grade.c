@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The grader: solutions pass in every world, and every known error is told and named. */
+/*
+ * The grader: solutions pass in every world, and every known error is recognised and
+ * named.
+ */
 #include "support/test.h"
 
 #include <math.h>
@@ -31,7 +34,7 @@ static const struct lab_part_grade *grade_one(struct lab_answer *answer,
 TEST(solutions_have_full_points)
 {
     for (uint64_t seed = 1; seed <= (uint64_t)test_count(3); seed++) {
-        struct lab_answer answer = {{{0}}};
+        struct lab_answer answer = {.problem = {NULL}};
         struct lab_grade grade;
         for (int p = 0; p < LAB_GRADE_PARTS; p++)
             for (int k = 0; k < lab_grade_part(p)->texts; k++) {
@@ -64,14 +67,14 @@ TEST(verdicts)
         {"1b-i", "M", {"A^T A"}, LAB_MARK_WRONG, "swapped"},
         {"1b-i", "M", {"2 A A^T"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"C^2 k_b + C^2 k_a"}, LAB_MARK_LIMIT, ""},
-        /* Keys that are pushed away leave the same two. */
+        /* The same two keys remain when others are suppressed. */
         {"1b-ii", "q", {"-C k_o"}, LAB_MARK_LIMIT, ""},
         {"1b-ii", "q", {"C k_o"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"C k_a"}, LAB_MARK_WRONG, "one key only"},
         {"1b-ii", "q", {"C k_a + 2 C k_b"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"-C (k_a + k_b)"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"5 (k_a + k_b)"}, LAB_MARK_WRONG, "unscaled"},
-        /* exp(-100) is nothing beside any number of keys that there is. */
+        /* exp(-100) is negligible for every tested number of keys. */
         {"1b-ii", "q", {"100 (k_a + k_b)"}, LAB_MARK_RIGHT, ""},
         {"1b-ii", "weight", {"1/(2+(n-2) e^(-C))"}, LAB_MARK_RIGHT, ""},
         {"1b-ii", "weight", {"1/2"}, LAB_MARK_LIMIT, ""},
@@ -93,14 +96,31 @@ TEST(verdicts)
         {"1d-i", "queries", {"C mu_b", "5 C mu_a"}, LAB_MARK_LIMIT, ""},
         {"1d-ii", "lose", {"Phi(-1/sigma)"}, LAB_MARK_LIMIT, ""},
         {"1d-ii", "lose", {"Phi((1-ln(n-1)/C)/sigma)"}, LAB_MARK_WRONG, "one minus"},
-        {"1d-ii", "limit", {"0"}, LAB_MARK_WRONG, "forgotten"},
+        /* Draws of gamma < 0 are left out, as in the exercise. */
+        {"1d-ii", "limit", {"0"}, LAB_MARK_LIMIT, ""},
+        /* Queries without C, by their results for every n up to 1000. */
+        {"1b-ii", "q", {"20 (k_a + k_b)"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "q", {"(ln(n) + 10) (k_a + k_b)"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "q", {"ln(n/eps) (k_a + k_b)"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "q", {"10 (k_a + k_b)"}, LAB_MARK_WRONG, "unscaled"},
+        {"1a-i", "bounds", {"ln(-1)", "1"}, LAB_MARK_PARTLY, ""},
+        {"1c-ii", "ends", {"v_b", "inf v_a"}, LAB_MARK_PARTLY, ""},
+        {"1c-ii", "scores", {"gamma C", "C", "5"}, LAB_MARK_PARTLY, ""},
+        {"1c-ii", "scores", {"gamma C", "C ln", "0"}, LAB_MARK_PARTLY, ""},
+        {"1c-ii", "scores", {"gamma C", "", "0"}, LAB_MARK_PARTLY, ""},
+        {"1c-ii", "scores", {"5", "", "C"}, LAB_MARK_UNREAD, ""},
+        {"1d-ii", "heads", {"varies", "varies"}, LAB_MARK_PARTLY, "q_2 has no part"},
+        {"1e", "better", {" TWO."}, LAB_MARK_LIMIT, ""},
+        {"1a-iv", "needs", {"Aligned and long"}, LAB_MARK_LIMIT, ""},
+        {"1b-i", "M", {"A mu_a"}, LAB_MARK_UNREAD, ""},
+        {"1b-ii", "weight", {"\\dfrac{e^{C}}{2e^{C}+n-2}"}, LAB_MARK_RIGHT, ""},
         {"2a-i", "moved", {"X P"}, LAB_MARK_SLIP, "left"},
         {"2a-i", "scores", {"P S"}, LAB_MARK_WRONG, "rows alone"},
         {"3g", "bottleneck", {"inf"}, LAB_MARK_WRONG, ""},
         {"3g", "bottleneck", {"ln(-1)"}, LAB_MARK_WRONG, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct lab_answer answer = {{{0}}};
+        struct lab_answer answer = {.problem = {NULL}};
         set(&answer, cases[i].question, cases[i].name, cases[i].text[0], cases[i].text[1],
             cases[i].text[2]);
         const struct lab_part_grade *const grade =
@@ -139,7 +159,7 @@ TEST(verdicts_on_every_seed)
         {"1d-ii", "output", {"v_a/(2*gamma) + v_b/2"}, LAB_MARK_WRONG, "", ""},
         {"1d-ii", "output", {"gamma (v_a + v_b)/2"}, LAB_MARK_WRONG, "", ""},
         {"1d-ii", "output", {"v_a/2 + v_b/2"}, LAB_MARK_LIMIT, "", "gamma > 0"},
-        {"1c-ii", "scores", {"C abs(gamma)", "C", "0"}, LAB_MARK_WRONG, "", ""},
+        {"1c-ii", "scores", {"C abs(gamma)", "C", "0"}, LAB_MARK_PARTLY, "", ""},
         {"1c-ii", "scores", {"C gamma", "C", "0"}, LAB_MARK_RIGHT, "", ""},
         {"1c-ii",
          "weight",
@@ -202,7 +222,7 @@ TEST(verdicts_on_every_seed)
     };
     for (uint64_t seed = 1; seed <= seeds_tried(); seed++)
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            struct lab_answer answer = {{{0}}};
+            struct lab_answer answer = {.problem = {NULL}};
             struct lab_grade all;
             set(&answer, cases[i].question, cases[i].name, cases[i].text[0],
                 cases[i].text[1], cases[i].text[2]);
@@ -220,11 +240,14 @@ TEST(verdicts_on_every_seed)
         }
 }
 
-/* A name that only some worlds suggest is none; a counterexample shows a difference. */
+/*
+ * An error name that only some worlds suggest is not reported; a counterexample shows a
+ * difference.
+ */
 TEST(names_do_not_depend_on_the_seed)
 {
     for (uint64_t seed = 1; seed <= seeds_tried(); seed++) {
-        struct lab_answer answer = {{{0}}};
+        struct lab_answer answer = {.problem = {NULL}};
         struct lab_grade all;
         set(&answer, "1c-ii", "weight", "Phi((gamma-1) C)", NULL, NULL);
         CHECK(!lab_grade(&answer, &rubric, seed, &all), "graded");
@@ -237,10 +260,10 @@ TEST(names_do_not_depend_on_the_seed)
     }
 }
 
-/* What follows rightly from a wrong query is right. */
+/* A result that follows correctly from a wrong query is correct. */
 TEST(parts_follow_from_the_own_query)
 {
-    struct lab_answer answer = {{{0}}};
+    struct lab_answer answer = {.problem = {NULL}};
     set(&answer, "1b-ii", "q", "k_a + k_b", NULL, NULL);
     set(&answer, "1b-ii", "weight", "e/(2 e + n - 2)", NULL, NULL);
     set(&answer, "1b-ii", "limit", "1/2", NULL, NULL);
@@ -251,9 +274,48 @@ TEST(parts_follow_from_the_own_query)
           grade ? grade->error : "");
 }
 
+/* The shown solution is correct for the student's own queries; else none is shown. */
+TEST(solutions_are_those_of_the_own_query)
+{
+    struct lab_answer answer = {.problem = {NULL}};
+    set(&answer, "1d-i", "queries", "C (2 mu_a + mu_b)", "C (mu_a + 2 mu_b)", NULL);
+    set(&answer, "1d-i", "outputs", "v_b", "v_b", NULL);
+    set(&answer, "1d-ii", "correlation", "zero", NULL, NULL);
+    const struct lab_part_grade *grade = grade_one(&answer, "1d-ii", "correlation");
+    CHECK(grade && grade->mark == LAB_MARK_WRONG && !strcmp(grade->solution, "positive"),
+          "%s", grade ? grade->solution : "");
+    set(&answer, "1d-i", "queries", "mu_a", "mu_b", NULL);
+    set(&answer, "1d-i", "outputs", "v_b", "v_a", NULL);
+    grade = grade_one(&answer, "1d-i", "outputs");
+    CHECK(grade && grade->mark == LAB_MARK_WRONG && !*grade->solution, "%s",
+          grade ? grade->solution : "");
+    set(&answer, "1d-i", "queries", "C mu_a", "C mu_b", NULL);
+    grade = grade_one(&answer, "1d-i", "outputs");
+    CHECK(grade && !strcmp(grade->solution, "v_a; v_b"), "%s",
+          grade ? grade->solution : "");
+}
+
+/* Every text of a list has its share of the credit. */
+TEST(lists_have_partial_credit)
+{
+    struct lab_answer answer = {.problem = {NULL}};
+    set(&answer, "1c-ii", "scores", "gamma C", "2 C", "0");
+    const struct lab_part_grade *grade = grade_one(&answer, "1c-ii", "scores");
+    CHECK(grade && fabs(grade->points - 2 * 2 / 3.0) < 1e-12, "%g",
+          grade ? grade->points : NAN);
+    set(&answer, "1c-ii", "variances", "C^2/2", "5", NULL);
+    grade = grade_one(&answer, "1c-ii", "variances");
+    CHECK(grade && fabs(grade->points - 0.5) < 1e-12, "%g", grade ? grade->points : NAN);
+    /* Two queries form one answer. */
+    set(&answer, "1d-i", "queries", "C mu_a", "C mu_a", NULL);
+    grade = grade_one(&answer, "1d-i", "queries");
+    CHECK(grade && grade->mark == LAB_MARK_WRONG && grade->points == 0, "%g",
+          grade ? grade->points : NAN);
+}
+
 TEST(rubrics_weigh_verdicts)
 {
-    struct lab_answer answer = {{{0}}};
+    struct lab_answer answer = {.problem = {NULL}};
     struct lab_rubric own = rubric;
     struct lab_grade grade;
     const int weight = lab_grade_find("1b-ii", "weight");
@@ -290,6 +352,10 @@ TEST(texts_are_checked)
               strstr(why, "exp needs its argument in parentheses"),
           "%s", why);
     CHECK(!lab_grade_check(better, "two", why, sizeof why), "%s", why);
+    CHECK(!lab_grade_check(better, " Two.", why, sizeof why), "%s", why);
+    CHECK(!lab_grade_check(lab_grade_find("1a-ii", "condition"), "Key length", why,
+                           sizeof why),
+          "%s", why);
     CHECK(lab_grade_check(better, "tw", why, sizeof why), "a part of a word");
     CHECK(lab_grade_check(better, "one|two", why, sizeof why), "two words");
     CHECK(lab_grade_find("1b-i", "N") < 0, "no such part");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge of the sheets on claims whose nature is known. */
+/* The judge of the sheets on claims with known verdicts. */
 #include "support/test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/sheets/judge.h"
+#include "lab/judge/claim.h"
 #include "lab/sheets/sheets.h"
 
 /* ---- the judge on made-up claims ------------------------------------------- */
@@ -145,7 +145,7 @@ TEST(arguments)
     struct lab_judgement j = judge(claim, none, LAB_CHARITY);
     CHECK(j.verdict == LAB_FAILS && fabs(j.measured - 1) < 1e-12 && j.invariant, "%s",
           j.evidence);
-    claim.argument.conclusion = "x (1 - x)"; /* off only where the premise is */
+    claim.argument.conclusion = "x (1 - x)"; /* nonzero only if the premise is */
     j = judge(claim, none, LAB_CHARITY);
     CHECK(j.verdict == LAB_HOLDS && j.invariant, "%s", j.evidence);
 }
@@ -217,7 +217,7 @@ TEST(shapes)
         {LAB_TOPIC_KEYS, "beta mu_b = mu_a", 1}, {LAB_TOPIC_KEYS, "C = beta mu_b", 0},
         {LAB_TOPIC_KEYS, "mu_a mu_b = mu_a", 0}, {LAB_TOPIC_KEYS, "unheard_of = C", 0},
     };
-    const struct lab_exercise exercise = lab_exercise_sound(NULL);
+    const struct lab_exercise exercise = lab_exercise_default(NULL);
     const struct lab_point point = {.n = 10, .scale = 2, .exercise = &exercise};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         char why[LAB_WHY] = "";

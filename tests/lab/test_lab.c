@@ -9,6 +9,7 @@
 #include "attend/theory.h"
 #include "lab/performed.h"
 #include "lab/setups/queries.h"
+#include "lab/setups/tokens.h"
 #include "lab/setups/scene.h"
 
 /* ---- rows --------------------------------------------------------------- */
@@ -73,7 +74,7 @@ TEST(rows_are_judged_by_their_kind)
         {row_of(LAB_EXACT, 1, 1 + 1e-9, 0, 0), LAB_OUTSIDE},
         {row_of(LAB_EXACT, 1e-6, 1.5e-6, 0, 0), LAB_OUTSIDE},
         {row_of(LAB_EXACT, 1e-9, 1.5e-9, 0, 0), LAB_OUTSIDE},
-        /* Lost in rounding: neither agreement nor the lack of it. */
+        /* The difference is below rounding: neither agreement nor disagreement. */
         {row_of(LAB_EXACT, 1e-9, 1.5e-9, 0, 1e-9), LAB_UNJUDGED},
         {row_of(LAB_EXACT, 0, 1e-17, 0, 0), LAB_UNJUDGED},
         {row_of(LAB_EXACT, 0, 0, 0, 0), LAB_UNJUDGED},
@@ -95,7 +96,7 @@ TEST(rows_are_judged_by_their_kind)
         {{.theory = 1, .measured = 1, .rare = 1, .low = 0.9, .high = 1}, LAB_WITHIN},
         {{.theory = 1, .measured = 0.99, .rare = 1, .low = 0.9, .high = 0.999},
          LAB_OUTSIDE},
-        /* Few events of what has no bounds. */
+        /* Few events of an unbounded quantity. */
         {{.theory = 1, .measured = 3, .se = 0.1, .rare = 1, .low = NAN, .high = NAN},
          LAB_UNJUDGED},
         /* Scatter no larger than rounding: rounding is added to 4 se. */
@@ -153,6 +154,15 @@ TEST(experiments_are_complete)
 }
 
 /* ---- queries ------------------------------------------------------------ */
+
+TEST(a_difference_from_nan_is_nan)
+{
+    const double a[] = {1, NAN, 3}, b[] = {1, 2, 5};
+
+    CHECK(isnan(lab_most_apart(a, b, 3)), "%g", lab_most_apart(a, b, 3));
+    CHECK(lab_most_apart(a, b, 1) == 0 && lab_most_apart(a + 2, b + 2, 1) == 2,
+          "without");
+}
 
 TEST(queries_are_read_as_written)
 {
@@ -275,7 +285,10 @@ static void weights(void *arg, const struct lab_outcome *outcome, double *values
 
 enum { WEIGHTS = 6 };
 
-/* Keys drawn whole and keys drawn in the span of the queries have one law. */
+/*
+ * Keys drawn in all dimensions and keys drawn in the span of the queries have the same
+ * distribution.
+ */
 TEST(both_ways_of_drawing_have_one_law)
 {
     struct lab_session session = plain_session(2);
@@ -311,15 +324,9 @@ TEST(drawn_keys_agree_with_theory)
     for (int x = 0; x < 2; x++) {
         struct lab_session session = plain_session(2);
         const double alpha = x ? 0.01 : 0;
-        const struct lab_scene scene = {.n = 12,
-                                        .wanted = 2,
-                                        .heads = 1,
-                                        .sigma2 = 0.3,
-                                        .alpha = alpha,
-                                        .tau = 1,
-                                        .noisy = LAB_NOISY_ALL,
-                                        .query = {{3, 2}},
-                                        .rest_query = {-1}};
+        const struct lab_scene scene =
+            LAB_SCENE(12, 1, 0.3, alpha, 1, .noisy = LAB_NOISY_ALL, .query = {{3, 2}},
+                      .rest_query = {-1});
         attend_theory_scene theory = attend_theory_scene_exercise(12, 0.3, 0);
         struct lab_moments moments[WEIGHTS];
         theory.alpha = alpha;
@@ -374,13 +381,8 @@ static void product(void *arg, const struct lab_outcome *outcome, double *values
 TEST(heads_share_keys_unless_told)
 {
     struct lab_session session = plain_session(2);
-    struct lab_scene scene = {.n = 2,
-                              .wanted = 2,
-                              .heads = 2,
-                              .sigma2 = 0.5,
-                              .tau = 1,
-                              .noisy = LAB_NOISY_A,
-                              .query = {{2, 2}, {2, 2}}};
+    struct lab_scene scene =
+        LAB_SCENE(2, 2, 0.5, 0, 1, .noisy = LAB_NOISY_A, .query = {{2, 2}, {2, 2}});
     double mean = 0.5;
     struct lab_moments same, own;
 
@@ -448,7 +450,7 @@ TEST(a_person_who_has_had_enough_gets_what_was_measured)
 
 /* ---- the experiments ---------------------------------------------------- */
 
-/* Rows of the given parameters, all of which must agree. */
+/* Rows at the given parameters, all of which must agree. */
 static void perform_at(const char *name, double n, double C, double sigma2)
 {
     char settings[120];

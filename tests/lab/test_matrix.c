@@ -22,14 +22,14 @@ void loops_solve_transposed(const double *l, int64_t n, double *v);
 
 enum { N = 37, D = 53, STRIDE = 41 };
 
-/* Numbers in (-1, 1), each seed others. */
+/* Numbers in (-1, 1), different for each seed. */
 static void fill(double *x, int count, unsigned seed)
 {
     for (int i = 0; i < count; i++)
         x[i] = sin(1.0 + i * 1.7 + seed * 0.37 + i * (double)i * 0.013);
 }
 
-/* Whether y is x to so many roundings of sums of `terms` numbers of size 1. */
+/* Whether y equals x within this many roundings of sums of `terms` numbers of size 1. */
 static void same(const char *what, const double *x, const double *y, int count, int terms,
                  double epsilon)
 {

@@ -93,7 +93,7 @@ TEST(moments_of_sure_scores_are_the_softmax)
     }
 }
 
-/* With a wide score against a sure one, the weight is P(above) and little else. */
+/* With one wide and one constant score, the weight is nearly P(above). */
 TEST(moments_given_an_interval)
 {
     struct attendi_theory_score_kind law[2] = {attendi_theory_plain_kind(1, 100, 200),
@@ -107,7 +107,7 @@ TEST(moments_given_an_interval)
     law[0].hi = 0;
     CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(mean[0] > 0 && mean[0] < 0.01, "%g", mean[0]);
-    /* The two halves make the whole. */
+    /* The two halves add up to the whole. */
     const double below = mean[0];
     law[0].hi = INFINITY;
     CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
@@ -220,6 +220,28 @@ static double row_at(const char *quantity, double n)
             is_near(lab.row[r].params[0].number, n, 0.5))
             return lab.row[r].measured;
     return NAN;
+}
+
+/* Random keys are measured with split targets and shared noise for all flags. */
+TEST(rows_have_the_setting_that_was_measured)
+{
+    int rows = 0;
+
+    CHECK(!perform_as("how-many-heads",
+                      (struct performing){.flags = "m=4 h=8 groups=copies n=16 "
+                                                   "noise=independent",
+                                          .trials = 50,
+                                          .sweeps = 1}),
+          "%s", lab.run.session.error);
+    for (int r = 0; r < lab.count; r++) {
+        if (strcmp(lab.row[r].quantity, "mse_at_best_C") != 0)
+            continue;
+        rows++;
+        CHECK(!strcmp(lab.row[r].params[6].text, "split") &&
+                  !strcmp(lab.row[r].params[7].text, "shared"),
+              "%s", describe(&lab.row[r]));
+    }
+    CHECK(rows == 12, "%d rows", rows);
 }
 
 TEST(two_heads_win_above_a_crossover)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heads whose place on the maps is known in closed form land there. */
+/* Heads with a place on the maps known in closed form are placed there. */
 #include "lab/performed.h"
 #include "support/test.h"
 
@@ -140,7 +140,7 @@ TEST(random_scores_obey_their_law)
             const struct lab_place_row row = statistics(score, N);
             lab_moments_add(&entropy, row.entropy);
             lab_moments_add(&squares, 1 / row.n_eff);
-            if (i < 20) { /* the law at the S and n that the row itself shows */
+            if (i < 20) { /* the law at the S and n of the row */
                 const struct lab_place_law law = lab_place_law(&row);
                 CHECK(law.entropy == row.entropy && law.squares == 1 / row.n_eff, "row");
                 lab_moments_add(&off, law.entropy_law);
@@ -273,7 +273,7 @@ TEST(pairs_swap_as_often_as_theory_says)
 
 /* ---- rows of a head ------------------------------------------------------ */
 
-/* What a run emits of a head: p_swap, p_outside_10_90, and how many rows there are. */
+/* Rows that a run prints for a head: p_swap, p_outside_10_90, and their number. */
 struct emitted {
     struct lab_row pair[2];
     int rows, models;

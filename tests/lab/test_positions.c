@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinusoids, rotation, and what the laboratory's functions refuse, word for word. */
+/*
+ * Sinusoids, rotation, and refusals of the laboratory's functions, with their exact
+ * messages.
+ */
 #include "support/problems.h"
 
 #include <limits.h>
@@ -9,7 +12,7 @@
 
 #include "attend/layer.h"
 
-/* Under the address sanitizer malloc() returns NULL for too much, as it does without. */
+/* Under the address sanitizer malloc() returns NULL for huge sizes, as without it. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
@@ -91,7 +94,7 @@ struct refusal {
 
 static void check_refusal(attend_context *ctx, const struct refusal *r)
 {
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     for (int i = 0; i < 64; i++)
         out[i] = 42.0;
@@ -145,11 +148,11 @@ TEST(self_attention_names_what_is_wrong)
         (r.self.workspace = space, r.self.workspace_size = sizeof space, r.self.d = 2));
     REFUSED(ATTEND_EUNSUPPORTED, "t (4294967296)", r.self.t = (int64_t)1 << 32);
     REFUSED(ATTEND_EUNSUPPORTED, "nb t (4294967296)", r.self.nb = r.self.t = 65536);
-    REFUSED(ATTEND_ENOMEM, "bytes for the workspace",
+    REFUSED(ATTEND_ENOMEM, "out of memory for a workspace",
             (r.self.t = INT_MAX, r.self.d = 1 << 20));
 }
 
-/* A struct of a later version is taken where it asks for nothing that is not known. */
+/* A struct of a later version is accepted if its unknown fields are 0. */
 TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
 {
     struct {
@@ -157,7 +160,7 @@ TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
         int64_t later;
     } self = {fine_self(), 0};
     auto_context const ctx = open_context(NULL);
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     self.known.struct_size = sizeof self;
     CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) == ATTEND_OK, "%s",
@@ -169,13 +172,13 @@ TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
     CHECK(strstr(err.message, "self has byte ") != NULL, "%s", err.message);
 }
 
-/* The engine refuses after the projections are made: memory must not leak then. */
+/* The engine refuses after the projections are computed: their memory must not leak. */
 TEST(a_rule_the_engine_refuses_is_refused)
 {
     auto_context const ctx = open_context(NULL);
     attend_rule rule = attend_rule_default();
     const attend_layer_self self = fine_self();
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     rule.softcap = -1.0;
     out[0] = 42.0;
@@ -200,7 +203,7 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
     auto_context const ctx = open_context(NULL);
     const attend_layer_self self = fine_self();
     attend_layer_feed feed = attend_layer_feed_default();
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
     double z[8];
 
     feed.rows = 2;
@@ -230,7 +233,7 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
 
 TEST(positions_name_what_is_wrong)
 {
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 3, 1e4, NULL, out, &err) ==
                   ATTEND_EINVAL &&

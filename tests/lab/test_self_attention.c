@@ -99,7 +99,7 @@ TEST(layer_is_attention_then_feed_forward)
         const attend_rule rule = layer_rule(&l);
         const attend_layer_self self = layer_self(&l, h.data);
         attend_layer_feed feed = feed_of(&l, &w1, &b1, &w2, &b2);
-        attend_error err = {ATTEND_OK, ""};
+        attend_error err = {.status = ATTEND_OK, .message = ""};
         double off = 0.0;
 
         feed.x = h.data;
@@ -145,7 +145,7 @@ TEST(relu_cuts_at_zero_and_keeps_nan)
     const float x[3] = {-2.0F, 3.0F, NAN}, one = 1.0F;
     float out[3];
     attend_layer_feed feed = attend_layer_feed_default();
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     feed.dtype = ATTEND_F32;
     feed.rows = 3;
@@ -182,7 +182,7 @@ static void shuffle(int64_t *order, int64_t t)
     }
 }
 
-/* max|Att(PX) - P Att(X)|, with the mask left where it is. */
+/* max|Att(PX) - P Att(X)|, with the mask not permuted. */
 static double permutation_defect(struct layer_shape s, attend_dtype dtype)
 {
     auto_layer l = layer_make(s, dtype, 31);
@@ -335,7 +335,7 @@ TEST(threads_and_workspace_change_no_bit)
     const attend_status made = attend_context_create(&layer_ctx, &options, NULL);
     const attend_status sized =
         attend_layer_self_workspace(&self, &self.workspace_size, NULL);
-    /* Freed memory that is not zero: the call must not count on its workspace. */
+    /* Freed memory that is not zero: the call must initialise its workspace. */
     self.workspace = layer_memory(self.workspace_size);
     memset(self.workspace, 0xff, self.workspace_size);
     double *const other = made == ATTEND_OK ? layer_attend(&rule, &self) : NULL;
@@ -349,11 +349,11 @@ TEST(threads_and_workspace_change_no_bit)
     CHECK(same, "three threads and a workspace give other bits");
 }
 
-/* Sanitizers see a read past the one field that there is. */
+/* The struct ends after one field, so that a sanitizer finds reads past it. */
 TEST(small_structs_and_none)
 {
     size_t *const small = layer_memory(sizeof *small), bytes;
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     *small = sizeof *small;
     CHECK(attend_layer_self_workspace((const void *)small, &bytes, &err) ==

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statements of the sheets, and how they depend on the world.  What they are worth is
- * written nowhere, here neither; the judge itself is test_judge.c's.
+ * The statements of the sheets, and how they depend on the world.  Verdicts are not
+ * written in the tests either; test_judge.c tests the judge.
  */
 #include "support/test.h"
 
@@ -11,7 +11,7 @@
 
 #include "lab/figures/text.h"
 #include "lab/measure/parallel.h"
-#include "lab/sheets/judge.h"
+#include "lab/judge/claim.h"
 #include "lab/sheets/sheets.h"
 
 /* ---- the statements ----------------------------------------------------------- */
@@ -57,7 +57,7 @@ TEST(each_row_says_whether_the_readings_agree)
         CHECK(all[i].reading == LAB_CHARITY && by_letter[i].reading == LAB_LETTER, "%s",
               all[i].id);
         differ += !agree;
-        /* Charity is never the harsher one. */
+        /* The charitable reading is never the stricter one. */
         CHECK(agree || by_letter[i].verdict == LAB_FAILS || all[i].verdict == LAB_HOLDS,
               "%s: %s, by the letter %s", all[i].id, lab_verdict_name(all[i].verdict),
               lab_verdict_name(by_letter[i].verdict));
@@ -210,7 +210,7 @@ TEST(covariances_are_not_orthogonal)
     }
 }
 
-/* The claimed number is the printed one, not how far the computed one is from it. */
+/* The claimed number is the printed one, not its distance from the computed one. */
 TEST(claimed_is_what_is_printed)
 {
     static const struct {
@@ -270,7 +270,7 @@ TEST(disputes_are_settled_by_verdicts)
     }
     CHECK(lab_sheets_dispute(LAB_DISPUTES, all, &before), "a dispute too many");
 
-    /* Were every verdict turned around, so would be who is right. */
+    /* With all verdicts inverted, the other party is right. */
     for (int index = 0; index < LAB_STATEMENTS; index++)
         judged[index].verdict = all[index].verdict == LAB_FAILS ? LAB_HOLDS : LAB_FAILS;
     int turned = 0;
@@ -283,7 +283,7 @@ TEST(disputes_are_settled_by_verdicts)
     CHECK(turned == LAB_DISPUTES, "%d of %d turned", turned, LAB_DISPUTES);
 }
 
-/* A reading is of what is printed; who is right does not depend on it. */
+/* A reading concerns the printed text; the party that is right does not depend on it. */
 TEST(no_reading_denies_a_true_position)
 {
     struct lab_dispute charity, letter;
@@ -489,7 +489,7 @@ static const char *const without_engine[] = {
 
 TEST(without_the_engine_no_verdict_that_needs_it)
 {
-    const struct lab_exercise closed = lab_exercise_sound(NULL);
+    const struct lab_exercise closed = lab_exercise_default(NULL);
     for (int index = 0; index < LAB_STATEMENTS; index++)
         for (int reading = 0; reading < 2; reading++) {
             const struct lab_judgement *const sound = &(reading ? by_letter : all)[index];

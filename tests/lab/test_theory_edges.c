@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The theory of attend/theory.h at the ends of its domains: one key or two, no noise, no
- * scale, scales and sizes beyond all measure.  A limit that exists is returned; NaN is
- * for what has none, and for what lies outside.
+ * scale, huge scales and sizes.  An existing limit is returned; NaN is returned where
+ * there is none, and outside of the domain.
  */
 #include <math.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ TEST(copies_at_their_ends)
 {
     const double none[2] = {inf, inf}, beaten[3] = {1.0, -inf, 2.0};
 
-    /* One key has all the weight, whatever its gap to nobody. */
+    /* One key has all the weight, whatever its gap. */
     IS(attend_theory_copy_weight(1, 3.0), 1.0);
     IS(attend_theory_copy_weight(1, inf), 1.0);
     IS(attend_theory_copy_weight(1, -inf), 1.0);
@@ -99,7 +99,7 @@ TEST(averages_at_their_ends)
     IS_NAN(attend_theory_average_scale_needed(2, 2, 0.1, inf));
 }
 
-/* No noise, no scale, and more of both than numbers hold. */
+/* No noise, no scale, and values beyond the range of double. */
 TEST(laws_at_their_ends)
 {
     const attend_theory_law sure = attend_theory_law_one_head(10, 3.0, 0.0);
@@ -145,7 +145,7 @@ TEST(laws_at_their_ends)
     NEAR(attend_theory_weight_variance((attend_theory_law){
              -0.4440699597126718, 4.30674660444845, 11.471914668045926}),
          9.388932536877135e-12, 1e-10);
-    /* Two modes at the switch are one. */
+    /* The two modes coincide at the switch. */
     CHECK(attend_theory_weight_modes(centred(sqrt(2.0)), mode) == 1, "T^2 = 2");
     IS(attend_theory_law_one_head(5, -2.0, 0.25).sd, 1.0);
     IS(attend_theory_law_two_heads(5, -2.0, 0.25).sd, 1.0);
@@ -157,7 +157,7 @@ TEST(laws_at_their_ends)
     IS(attend_theory_weight_density(centred(2), 0.0), 0.0);
     IS(attend_theory_weight_density(centred(2), 1.0), 0.0);
     ABOUT(attend_theory_weight_outside(centred(2), 0.5), 1.0);
-    /* C = inf is no law; the limits have functions of their own. */
+    /* C = inf is not in the domain; the limits are separate functions. */
     IS_NAN(attend_theory_law_one_head(10, inf, 0.5).sd);
     IS_NAN(attend_theory_law_two_heads(inf, 1.0, 0.5).mean);
     IS_NAN(attend_theory_law_pair(1.0, 0.5, inf).sd);
@@ -203,7 +203,7 @@ TEST(windows_at_their_ends)
     IS(attend_theory_window_limit(2, 1.0, 3.0).mean[2], 0.0);
     /* All noise: any of the n keys. */
     CHECK(fabs(attend_theory_window_limit(8, 1e12, 0.0).mean[0] - 0.125) < 1e-6, "1/n");
-    /* No isotropic noise: the coin of one noisy key, or no coin at all. */
+    /* No isotropic noise: the distribution of one noisy key, or none. */
     IS(attend_theory_window_limit(10, 0, 0.5).variance[0], 0.25);
     IS(attend_theory_window_limit(10, 0, 0).mse, 0.0);
     ABOUT(attend_theory_window_limit(10, 1e-6, 0).mean[0], 0.5);
@@ -216,7 +216,7 @@ TEST(windows_at_their_ends)
           "many keys");
 }
 
-/* Far out, a head is its limit; at no noise, softmax of sure scores. */
+/* Far out, a head equals its limit; without noise, the softmax of constant scores. */
 TEST(heads_at_their_ends)
 {
     for (int positive = 0; positive < 2; positive++) {
@@ -243,7 +243,7 @@ TEST(heads_at_their_ends)
         IS(attend_theory_mse_one(2, 7.0, 0.0, positive), 0.0);
     }
     IS(attend_theory_head_loses(10, 1e-300, 0.5, 0), 1.0);
-    /* Sure scores: head 1 loses while e^C < n - 1. */
+    /* Constant scores: head 1 fails while e^C < n - 1. */
     IS(attend_theory_head_loses(10, 2.0, 0.0, 0), 1.0);
     IS(attend_theory_head_loses(10, 2.5, 0.0, 0), 0.0);
     IS_NAN(attend_theory_mse_one(10, -1.0, 0.5, 0));
@@ -303,10 +303,10 @@ TEST(limits_without_noise)
         IS(mse, 0.0);
         IS(attend_theory_best_scale_one(2, 0.0, positive, &mse), 0.0);
         IS(mse, 0.0);
-        /* No sign flips and little noise: the error falls until no number holds it. */
+        /* No sign changes and little noise: the error falls below the smallest number. */
         IS(attend_theory_best_scale_two(1000, 0.001, 1, &mse), inf);
         IS(mse, 0.0);
-        /* Each head leaks more than the pair: two never win. */
+        /* Each head leaks more than the pair: two heads are never better. */
         IS_NAN(attend_theory_crossover_scale(10, 0.0, positive));
     }
     ABOUT(attend_theory_one_head_limit(inf, 1).mean[0], 1.0);
@@ -360,7 +360,7 @@ TEST(scenes_at_their_ends)
     s.alpha = 0.0;
     IS(attend_theory_head_cdf(&s, both, 0.4), 0.0);
     IS(attend_theory_head_cdf(&s, both, 0.5), 1.0);
-    /* A cap of nearly nothing makes scores equal. */
+    /* A cap near 0 makes scores equal. */
     s.softcap = 1e-12;
     out = attend_theory_head(&s, both);
     CHECK(fabs(out.mean[0] - 0.2) < 1e-11, "%g", out.mean[0]);
@@ -418,7 +418,7 @@ TEST(rows_at_their_ends)
     const double variance[1] = {0.3}, far[2] = {0.0, 1e308};
     double covariance[4], bias[2], jacobian[2];
 
-    /* One key: nothing can move c. */
+    /* One key: c is constant. */
     CHECK(attend_theory_delta_covariance(one, v, variance, 1, 2, covariance) == 0,
           "refused");
     CHECK(attend_theory_delta_bias(one, v, variance, 1, 2, bias) == 0, "refused");

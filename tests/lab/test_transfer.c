@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The error that rounded keys leave in an output: predicted and measured. */
+/* The error of an output due to rounded keys: predicted and measured. */
 #include "support/problems.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/moments.h"
-#include "lab/place/sampling.h"
+#include "lab/place/place.h"
 #include "lab/place/transfer.h"
-#include "lab/place/transfer_heads.h"
+#include "lab/place/transfer_rows.h"
 
 enum { D = 8, N = 12 };
 
@@ -50,7 +50,7 @@ static double square(const double *x, const double *y)
     return sum;
 }
 
-/* What the sums of one row over the first n keys should be, from p and T24 itself. */
+/* Expected sums of one row over the first n keys, from p and T24 by definition. */
 static struct lab_transfer_sums expected_row(enum lab_key_format format, const double *q,
                                              const double *k, const double *v, int n,
                                              double scale)
@@ -86,7 +86,7 @@ static struct lab_transfer_sums expected_row(enum lab_key_format format, const d
 
 static int near(double x, double y) { return fabs(x - y) <= 1e-9 * fabs(y) + 1e-18; }
 
-/* Causal rows, of which the first two see no key and the next sees one. */
+/* Causal rows: the first two have no visible key, the next has one. */
 TEST(sums_are_those_of_the_definition)
 {
     enum { NQ = 9 };
@@ -95,8 +95,8 @@ TEST(sums_are_those_of_the_definition)
     attend_rule rule = attend_rule_default();
     const struct lab_transfer_head head = {
         .nq = NQ, .nk = N, .d = D, .dv = D, .q = q, .k = k, .v = v, .rule = &rule};
-    auto_free double *const room =
-        malloc((size_t)lab_transfer_room(&head) * sizeof *room);
+    auto_free double *const scratch =
+        malloc((size_t)lab_transfer_scratch(&head) * sizeof *scratch);
     auto_context const ctx = context();
 
     lab_normals(3, 0, 0, q, NQ * D);
@@ -106,12 +106,12 @@ TEST(sums_are_those_of_the_definition)
     rule.causal_offset = &offset;
     rule.scale_is_set = 1;
     rule.scale = 0.7;
-    CHECK(lab_transfer_exact(ctx, &head, room, NULL) == ATTEND_OK, "exact");
+    CHECK(lab_transfer_exact(ctx, &head, scratch, NULL) == ATTEND_OK, "exact");
     for (int format = 0; format < LAB_KEY_FORMATS; format++)
         for (int rows = 3; rows <= NQ; rows += NQ - 3) {
             struct lab_transfer_sums sums, all = {.rows = 0};
             CHECK(lab_transfer_rounded(ctx, &head, (enum lab_key_format)format, rows,
-                                       room, &sums, NULL) == ATTEND_OK,
+                                       scratch, &sums, NULL) == ATTEND_OK,
                   "rounded");
             for (int i = 2; i < NQ; i++) {
                 const struct lab_transfer_sums row = expected_row(
@@ -184,8 +184,8 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
                                            .k = k,
                                            .v = k + s->n * s->d,
                                            .rule = &rule};
-    auto_free double *const room =
-        malloc((size_t)lab_transfer_room(&head) * sizeof *room);
+    auto_free double *const scratch =
+        malloc((size_t)lab_transfer_scratch(&head) * sizeof *scratch);
     auto_context const ctx = context();
     int failed = 0;
 
@@ -193,8 +193,8 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
     for (int x = 0; x < heads && !failed; x++) {
         struct lab_transfer_sums sums;
         lab_synthetic_draw(s, (uint64_t)x, tensors);
-        failed = lab_transfer_exact(ctx, &head, room, NULL) ||
-                 lab_transfer_rounded(ctx, &head, format, s->rows, room, &sums, NULL);
+        failed = lab_transfer_exact(ctx, &head, scratch, NULL) ||
+                 lab_transfer_rounded(ctx, &head, format, s->rows, scratch, &sums, NULL);
         lab_moments_add(&to->measured, sums.measured);
         lab_moments_add(&to->predicted, sums.delta);
         lab_moments_add(&to->off, sums.measured - sums.delta);
@@ -235,7 +235,7 @@ TEST(synthetic_heads_do_what_they_are_called)
     }
 }
 
-/* Where scores move by a hundredth, first order is exact but for chance. */
+/* Where scores move by a hundredth, first order is exact except for chance. */
 TEST(prediction_is_right_at_small_noise)
 {
     const struct {
@@ -274,9 +274,9 @@ TEST(prediction_is_right_at_small_noise)
 }
 
 /*
- * Two keys of equal score: w is logit-normal, and E(w - 1/2)^2 is known at every noise.
- * First order is T^2 / 16; what is measured leaves it as theory says, and less and less
- * as the noise shrinks.
+ * Two keys of equal score: w is logit-normal, and E(w - 1/2)^2 is known for every noise.
+ * First order is T^2 / 16; the measured value differs by the amount of the theory, which
+ * decreases with the noise.
  */
 TEST(prediction_departs_as_theory_says)
 {

@@ -52,7 +52,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-/* A problem, and the outputs wanted. */
+/* A problem and its outputs. */
 typedef struct scene {
     problem p;
     spread s;

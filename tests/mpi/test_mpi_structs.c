@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs of older and newer headers, as docs/API.md promises them: shorter ones end at
- * an unreadable page, longer ones have bytes that this library does not know.
+ * Structs of older and newer headers, as docs/ARCHITECTURE.md promises them: shorter ones
+ * end at an unreadable page, longer ones have bytes that this library does not know.
  */
 #define _GNU_SOURCE
 #include "spread.h"
@@ -12,7 +12,7 @@
 static attend_context *ctx;
 static problem whole;
 
-/* A copy of `size` bytes, which says its size and ends where nothing can be read. */
+/* A copy of `size` bytes with that struct_size, which ends at an unreadable page. */
 static void *at_page_end(const void *from, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

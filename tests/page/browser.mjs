@@ -11,7 +11,7 @@ const { chromium } = require('playwright-core');
 export const axeSource = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 export const pageFile = path.join(root, 'build', 'attend.html');
 export const pageUrl = `file://${pageFile}`;
-const PATIENCE = 120_000; // only ends what hangs
+const PATIENCE = 120_000; // a limit for hung tests, not for slow ones
 
 export async function openBrowser() {
   return chromium.launch({
@@ -20,7 +20,7 @@ export async function openBrowser() {
   });
 }
 
-/** A page that keeps what went wrong and which requests were made. */
+/** A page that records its errors and its requests. */
 export async function openPage(
   browser,
   { width = 1280, height = 900, scheme = 'light', url = pageUrl, hash = '' } = {},
@@ -45,7 +45,7 @@ export async function openPage(
 
 export const ready = (page) => page.waitForFunction(() => document.documentElement.dataset.engine);
 
-/** Another address in the same page. */
+/** Navigates to another address in the same page. */
 export async function go(page, hash) {
   await page.evaluate((to) => {
     location.hash = to;
@@ -56,7 +56,7 @@ export async function go(page, hash) {
   );
 }
 
-/** What axe finds in the page as it is shown. */
+/** Violations that axe finds in the page in its current state. */
 export async function axe(page) {
   await page.evaluate(axeSource);
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
@@ -69,11 +69,11 @@ export async function axe(page) {
   );
 }
 
-/** Whether something is wider than the screen. */
+/** Whether an element is wider than the screen. */
 export const tooWide = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** The page from a plain server; every request is kept. */
+/** Serves the page by a plain HTTP server, and records every request. */
 export async function serve() {
   const asked = [];
   const server = http.createServer((request, response) => {
@@ -85,7 +85,7 @@ export async function serve() {
   return { url: `http://127.0.0.1:${server.address().port}/attend.html`, asked, close: () => server.close() };
 }
 
-/** A number that the page shows, with all of its digits. */
+/** A number that the page shows, at full precision. */
 export async function numberOf(page, name) {
   const text = await page.locator(`[data-number="${name}"]`).first().getAttribute('data-value');
   return text === '' ? null : Number(text);

@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { openEngine } from '../../web/src/engine.js';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
-/** How much a test does, as tests/support/test.h explains; from WHOLE on, all there is. */
+/**
+ * The amount of work of a test, as tests/support/test.h explains; from WHOLE on, all
+ * cases run.
+ */
 const SCALE = Number(process.env.ATTEND_TEST_SCALE || 1);
 const SEED = BigInt(process.env.ATTEND_TEST_SEED || 1);
 export const isWhole = SCALE >= 10;
@@ -41,7 +44,7 @@ export function check(truth, words) {
   if (!truth) throw new Error(words);
 }
 
-/** Equal but for a share of the larger; negated, so that NaN fails. */
+/** Equal within a relative tolerance; negated, so that NaN fails. */
 export function near(got, want, share, words) {
   if (got === want || (got == null && want == null)) return;
   const room = share * Math.max(Math.abs(got), Math.abs(want), 1e-12);
@@ -65,7 +68,7 @@ export function sample(cases, count) {
 
 const command = process.env.ATTEND_BIN || path.join(root, 'build', 'release', 'attend');
 
-/** What the command prints, with the kernel set `scalar`. */
+/** Standard output of the command, with the kernel set `scalar`. */
 export function attend(...args) {
   return execFileSync(command, args, {
     encoding: 'utf8',
@@ -107,7 +110,7 @@ export function readNpy(file) {
   return new Float64Array(bytes.buffer.slice(bytes.byteOffset + from, bytes.byteOffset + bytes.length));
 }
 
-/** Numbers that look random, the same every time. */
+/** Pseudorandom numbers, the same in every run. */
 export function noise(count, seed) {
   let state = seed;
   return Float64Array.from({ length: count }, () => {

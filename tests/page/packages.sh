@@ -6,14 +6,14 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 where=build/page_tests
 mkdir -p "$where"
-# Who comes second waits for the first.
+# A second process waits until the first has installed the packages.
 exec 9>"$where/lock"
 flock 9
 key=$(sha256sum <web/package-lock.json)
 [ "$(cat "$where/made" 2>/dev/null)" = "$key" ] && exit
 rm -f "$where/made"
 cp web/package.json web/package-lock.json "$where/"
-# The browser is the system's.
+# The tests use the system's browser.
 if ! (cd "$where" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund) >"$where/npm.log" 2>&1; then
     echo "npm could not fetch the packages: see $where/npm.log"
     exit 3

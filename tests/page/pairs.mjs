@@ -38,12 +38,12 @@ export const PAIRS = [
 /** Statistics of heads that the page, its engine and the command all have. */
 export const STATISTICS = 'entropy_share n_eff top_weight margin sink1 self previous distance'.split(' ');
 
-/** Trials that are the same in the page and in the command. */
+/** Trials that draw the same random numbers in the page and in the command. */
 export const TRIALS = 300;
 
 /** --name value of each. */
 export const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
-/** What `attend lab` prints of a pair. */
+/** Rows that `attend lab` prints for a pair. */
 export const rowsOf = (experiment, flags, seed) =>
   attendLines('lab', experiment, ...flagsOf({ ...flags, trials: TRIALS, seed, threads: 1 }), '--no-sweep');

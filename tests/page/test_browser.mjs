@@ -69,7 +69,7 @@ for (const [width, scheme] of [
       if (view === 'playground') await own.click('[data-preset=noise]');
       check((await tooWide(own)) <= 0, `${view} is wider than the screen`);
       if (!examined.includes(view)) continue;
-      // Of one sheet: axe takes seconds for all cards, which are alike.
+      // Only one sheet: axe takes seconds per sheet, and all cards have the same structure.
       if (view === 'sheets' && !isWhole) await own.selectOption('[data-control=sheet] select', sample(SHEETS, 1)[0]);
       const found = await axe(own);
       check(found.length === 0, `${view}: ${found.join('; ')}`);
@@ -135,13 +135,13 @@ await test('playground: frames while the query turns, n = 256 with noise', async
   console.log(
     `  a frame takes ${found.least.toFixed(1)} ms at best, ${found.median.toFixed(1)} ms in the middle`,
   );
-  // A busy machine proves nothing about speed.
+  // Not a test of speed: the machine may be busy.
   if (process.env.ATTEND_TEST_SPEED === '1') check(found.median < 33, `${found.median} ms for a frame`);
 });
 
 // ---- numbers -----------------------------------------------------------------------------
 
-// Of every question one, and some more; test_module.mjs has the numbers of them all.
+// One run per question, and some more; test_module.mjs compares the numbers of all.
 const firsts = PAIRS.filter(([question], at) => PAIRS.findIndex((one) => one[0] === question) === at);
 const others = sample(
   PAIRS.filter((one) => !firsts.includes(one)),
@@ -163,8 +163,8 @@ for (const [question, experiment, flags] of [...firsts, ...others])
         ]),
       ),
     );
-    // A quantity's first row is that of the run's own parameters.  The page may have come
-    // to its sweeps by now, which have a few quantities more.
+    // The first row of a quantity is at the run's own parameters.  The page may already have
+    // rows of its sweeps, which have additional quantities.
     const first = new Map([...want].reverse().map((row) => [row.quantity, row]));
     const rows = [...first.values()].filter((row) => `${row.quantity}.theory` in shown);
     check(
@@ -199,7 +199,7 @@ await test('questions: a slider moves the numbers, the plot follows, the address
   await page.waitForFunction(() => location.hash.includes('C='));
   await settled(page);
   check(
-    (await page.locator('figure[data-figure="The weight of v_a over samples"] .drawing > svg').count()) === 1,
+    (await page.locator('figure[data-figure="weight-density"] .drawing > svg').count()) === 1,
     'no plot',
   );
 });
@@ -217,7 +217,7 @@ await test('questions: every plot has its numbers as a table, cells of maps and 
   );
   check(tables.length > 0 && tables.every(([, rows]) => rows > 0), JSON.stringify(tables));
   check(
-    tables.some(([title, rows]) => title.startsWith('Weights of') && rows > 3),
+    tables.some(([id, rows]) => id === 'weights' && rows > 3),
     JSON.stringify(tables),
   );
 });
@@ -410,7 +410,9 @@ await test('from a server: one request; without vector instructions: the other m
 
 // ---- every control, in the long tests ------------------------------------------------------
 
-/** Moves every slider of a view to its ends, takes every choice, presses every chip. */
+/**
+ * Moves every slider of a view to both ends, selects every option, presses every chip.
+ */
 async function useControls(own, view) {
   const count = await own.locator(`${view} [data-control]`).count();
   for (let c = 0; c < count; c++) {

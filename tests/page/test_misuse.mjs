@@ -12,7 +12,7 @@ const hash = () => page.evaluate(() => location.hash);
 const textOf = (place) => page.locator(place).first().innerText();
 const settled = () => page.waitForSelector('.questions .lab[data-state=done]');
 const measured = () => page.waitForSelector('.tensors .results[data-state=done] .zoomed canvas');
-/** A question from its start, whatever was shown before. */
+/** Opens a question in its initial state, whatever the page showed before. */
 async function open(question) {
   await go(page, '#/questions');
   await go(page, `#/questions/${question}`);
@@ -63,7 +63,7 @@ await test('an address that is set while another waits to be written is not lost
     const slider = document.querySelector('.questions [data-control=C] input[type=range]');
     slider.value = 321;
     slider.dispatchEvent(new Event('input', { bubbles: true }));
-    // Busy until the address is due, and then another is set before anything else runs.
+    // Blocks until the address change is due, then sets another address at once.
     const until = performance.now() + 400;
     while (performance.now() < until);
     location.hash = '#/sheets';
@@ -163,12 +163,12 @@ await test('an answer that changes while it is graded gets no old grades', async
   check((await page.locator('[data-number=points]').count()) === 0, 'grades of another answer');
 });
 
-await test('a file of answers that is no UTF-8 is refused', async () => {
+await test('a file of answers that is not UTF-8 is refused', async () => {
   const file = path.join(tmp, 'latin.json');
   fs.writeFileSync(file, Buffer.from('{"student": "J\xfcrgen"}', 'latin1'));
   await page.setInputFiles('#answer-file', file);
   await page.waitForFunction(
-    () => document.querySelector('.answer > .error').textContent === 'latin.json: this is no UTF-8',
+    () => document.querySelector('.answer > .error').textContent === 'latin.json: this is not UTF-8',
   );
 });
 
@@ -237,13 +237,13 @@ await test('a file dropped anywhere does not replace the page', async () => {
   check(kept, 'it would');
 });
 
-// v comes last: it stays among the files.
+// v is added last: it stays among the files.
 const own = await openPage(browser, { hash: '#/tensors' });
 for (const [shapes, words] of [
   [{ q: [1, 1, 0, 4], k: [1, 1, 3, 4] }, 'has no numbers'],
   [{ q: [0, 1, 2, 4], k: [0, 1, 3, 4] }, 'has no numbers'],
   [{ q: [1, 2, 4], k: [1, 1, 3, 4] }, 'axes'],
-  [{ q: [1, 3, 2, 4], k: [1, 2, 3, 4] }, 'no multiple'],
+  [{ q: [1, 3, 2, 4], k: [1, 2, 3, 4] }, 'not a multiple'],
   [{ q: [2, 1, 2, 4], k: [2, 1, 3, 4], v: [3, 1, 3, 4] }, 'v has 3 x 1 x 3'],
 ])
   await test(`tensors of ${JSON.stringify(shapes)} are refused`, async () => {

@@ -8,7 +8,7 @@ import attend
 
 
 class Foreign:
-    """An array that is known by DLPack alone."""
+    """An array with DLPack as its only interface."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -23,9 +23,16 @@ class Foreign:
 
 def check_attention(q, k, v):
     rules = [
-        {}, {"causal": "bottom-right"}, {"causal": [3, 5]}, {"window": (20, 0), "causal": "bottom-right"},
-        {"key_lengths": [70, 100]}, {"alibi": [0.5, 0.25, 0.1, 0.02]}, {"sinks": [0.0, 1.0, -1.0, 2.0]}, {"softcap": 5.0},
-        {"mask": torch.rand(2, 1, 60, 100) > 0.3}, {"bias": torch.randn(1, 4, 60, 100)},
+        {},
+        {"causal": "bottom-right"},
+        {"causal": [3, 5]},
+        {"window": (20, 0), "causal": "bottom-right"},
+        {"key_lengths": [70, 100]},
+        {"alibi": [0.5, 0.25, 0.1, 0.02]},
+        {"sinks": [0.0, 1.0, -1.0, 2.0]},
+        {"softcap": 5.0},
+        {"mask": torch.rand(2, 1, 60, 100) > 0.3},
+        {"bias": torch.randn(1, 4, 60, 100)},
     ]
     for rule in rules:
         want, lse = attend.attention(q, k, v, return_lse=True, **rule)
@@ -34,7 +41,9 @@ def check_attention(q, k, v):
         assert got.is_cuda and own.is_cuda, rule
         assert (got.cpu() - want).abs().max() < 1e-5 and (own.cpu() - lse).abs().max() < 1e-4, rule
     foreign = attend.attention(*(Foreign(x.cuda()) for x in (q, k, v)))
-    assert isinstance(foreign, torch.Tensor) and (foreign.cpu() - attend.attention(q, k, v)).abs().max() < 1e-5
+    assert (
+        isinstance(foreign, torch.Tensor) and (foreign.cpu() - attend.attention(q, k, v)).abs().max() < 1e-5
+    )
 
 
 def check_statistics(q, k, v):
@@ -50,8 +59,12 @@ def check_statistics(q, k, v):
     got = attend.stats(*(x.cuda() for x in half), columns=names, top=2)
     for name in names:
         assert np.allclose(got[name], want[name], rtol=1e-3, atol=1e-3), name
-    for options in ({"column_mass": True, "column_max": True, "last": 5}, {"pooled": 16}, {"zoom": (3, 4, 5, 6)},
-                    {"probes": [(0, 1, 2, 3), (1, 3, 59, 7)]}):
+    for options in (
+        {"column_mass": True, "column_max": True, "last": 5},
+        {"pooled": 16},
+        {"zoom": (3, 4, 5, 6)},
+        {"probes": [(0, 1, 2, 3), (1, 3, 59, 7)]},
+    ):
         want = attend.inspect(q, k, **options)
         got = attend.inspect(q.cuda(), k.cuda(), **options)
         for name in ("column_mass", "column_max", "column_last", "pooled", "zoom", "probes"):
@@ -70,7 +83,12 @@ def check_model():
     attend.transformers.register()
     torch.manual_seed(1)
     config = transformers.LlamaConfig(
-        vocab_size=50, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=50,
+        hidden_size=64,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
     )
     model = transformers.LlamaForCausalLM(config).eval()
     ids = torch.randint(0, 50, (2, 40))
@@ -81,7 +99,9 @@ def check_model():
         for kind in ("eager", "attend"):
             model.to(device).set_attn_implementation(kind)
             with torch.no_grad():
-                found[device, kind] = model(ids.to(device), attention_mask=seen.to(device)).logits.cpu()[seen.bool()]
+                found[device, kind] = model(ids.to(device), attention_mask=seen.to(device)).logits.cpu()[
+                    seen.bool()
+                ]
     assert (found["cuda", "attend"] - found["cuda", "eager"]).abs().max() < 1e-4
     records = {}
     for device in ("cpu", "cuda"):

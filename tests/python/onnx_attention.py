@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operator Attention of ONNX (opsets 23 to 25) on attend: what its node tests need."""
+"""The operator Attention of ONNX (opsets 23 to 25) on attend, for its node tests."""
 
 import numpy as np
 import onnx
@@ -26,7 +26,7 @@ def four_axes(mask, keys):
 
 
 def scores(q, k, scale, softcap, bias, mode):
-    """What modes 0 to 2 ask for: scores scaled, capped, with the bias."""
+    """The scores of modes 0 to 2: scaled, capped, with the bias."""
     k = np.repeat(k, q.shape[1] // k.shape[1], 1)
     s = np.einsum("bhqd,bhkd->bhqk", q.astype("f8"), k.astype("f8")) * scale
     if mode >= 1 and softcap:
@@ -35,7 +35,7 @@ def scores(q, k, scale, softcap, bias, mode):
 
 
 def hidden(shape, offset, causal, left, right, lengths, mask):
-    """The additive form of all that hides a key, for mode 2."""
+    """The additive form of all rules that hide a key, for mode 2."""
     b, _, nq, nk = shape
     position = np.arange(nq)[None, :, None] + np.asarray(offset).reshape(-1, 1, 1)
     key = np.arange(nk)[None, None, :]
@@ -55,13 +55,17 @@ def hidden(shape, offset, causal, left, right, lengths, mask):
 
 
 def run(node, inputs):
-    """The outputs of one node Attention, those without a name left out."""
+    """The outputs of one node Attention, without outputs that have no name."""
     given = dict(zip(("q", "k", "v", "mask", "past_key", "past_value", "lengths"), inputs))
     at = attributes(node)
     q, k, v = given["q"], given["k"], given["v"]
     three = q.ndim == 3
     if three:
-        q, k, v = split_heads(q, at["q_num_heads"]), split_heads(k, at["kv_num_heads"]), split_heads(v, at["kv_num_heads"])
+        q, k, v = (
+            split_heads(q, at["q_num_heads"]),
+            split_heads(k, at["kv_num_heads"]),
+            split_heads(v, at["kv_num_heads"]),
+        )
     past = given.get("past_key")
     if past is not None:
         k = np.concatenate([past, k], 2)

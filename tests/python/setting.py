@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the Python tests share: the house's runner and its dense evaluations."""
+"""Helpers of the Python tests: the test runner and dense evaluations."""
 
 import os
 import sys
@@ -38,6 +38,19 @@ def deviation(a, b):
 
 
 __all__ = [
-    "HERE", "ROOT", "SCALE", "SEED", "TOLERANCE", "WHOLE", "count", "dense", "dense_stats", "deviation", "html_pages",
-    "np", "problem", "run_cases", "sample",
+    "HERE",
+    "ROOT",
+    "SCALE",
+    "SEED",
+    "TOLERANCE",
+    "WHOLE",
+    "count",
+    "dense",
+    "dense_stats",
+    "deviation",
+    "html_pages",
+    "np",
+    "problem",
+    "run_cases",
+    "sample",
 ]

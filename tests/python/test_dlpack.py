@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of other libraries, by DLPack: torch, ml_dtypes, and producers made by hand."""
+"""Arrays of other libraries, by DLPack: torch, ml_dtypes, and hand-written producers."""
 
 import ctypes
 import gc
@@ -30,8 +30,12 @@ class Type(ctypes.Structure):
 
 class Tensor(ctypes.Structure):
     _fields_ = [
-        ("data", ctypes.c_void_p), ("device", Device), ("ndim", ctypes.c_int32), ("dtype", Type),
-        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("data", ctypes.c_void_p),
+        ("device", Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", Type),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
     ]
 
@@ -45,8 +49,12 @@ class Managed(ctypes.Structure):
 
 class Versioned(ctypes.Structure):
     _fields_ = [
-        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", DELETER),
-        ("flags", ctypes.c_uint64), ("tensor", Tensor),
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", DELETER),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
     ]
 
 
@@ -56,11 +64,22 @@ new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
 class Producer:
-    """An array that is known by __dlpack__ alone; counts what it gave and took back."""
+    """An array with __dlpack__ as its only interface; counts exports and deletions."""
 
     def __init__(
-        self, array, *, code=FLOAT, bits=None, lanes=1, device=CPU, version=(1, 0), old=False, flags=0, strides=True,
-        offset=0, ndim=None,
+        self,
+        array,
+        *,
+        code=FLOAT,
+        bits=None,
+        lanes=1,
+        device=CPU,
+        version=(1, 0),
+        old=False,
+        flags=0,
+        strides=True,
+        offset=0,
+        ndim=None,
     ):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
         self.old, self.given, self.taken_back = old, 0, 0
@@ -68,8 +87,13 @@ class Producer:
         self.sizes = (ctypes.c_int64 * n)(*array.shape)
         self.steps = (ctypes.c_int64 * n)(*(s // array.itemsize for s in array.strides))
         tensor = Tensor(
-            array.ctypes.data - offset, Device(device, 0), n if ndim is None else ndim,
-            Type(code, bits or 8 * array.itemsize, lanes), self.sizes, self.steps if strides else None, offset,
+            array.ctypes.data - offset,
+            Device(device, 0),
+            n if ndim is None else ndim,
+            Type(code, bits or 8 * array.itemsize, lanes),
+            self.sizes,
+            self.steps if strides else None,
+            offset,
         )
         self.deleter = DELETER(self.delete)
         if old:
@@ -149,7 +173,16 @@ class Producers(unittest.TestCase):
         self.refused("out", ValueError, "read-only", flags=READ_ONLY)
 
     def test_dtypes(self):
-        for keywords in {"code": INT}, {"code": UINT}, {"code": COMPLEX}, {"code": 17}, {"bits": 8}, {"lanes": 2}, {"code": BFLOAT}, {"code": BOOL, "bits": 8}:
+        for keywords in (
+            {"code": INT},
+            {"code": UINT},
+            {"code": COMPLEX},
+            {"code": 17},
+            {"bits": 8},
+            {"lanes": 2},
+            {"code": BFLOAT},
+            {"code": BOOL, "bits": 8},
+        ):
             self.refused("v", TypeError, "dtype", **keywords)
 
     def test_versions(self):
@@ -174,7 +207,13 @@ class Producers(unittest.TestCase):
                 return self.result
 
         other = new_capsule(1, b"something", None)
-        for result, exception in (3, TypeError), (None, TypeError), (other, TypeError), (BufferError("no"), ValueError), (RuntimeError("no"), ValueError):
+        for result, exception in (
+            (3, TypeError),
+            (None, TypeError),
+            (other, TypeError),
+            (BufferError("no"), ValueError),
+            (RuntimeError("no"), ValueError),
+        ):
             with self.assertRaisesRegex(exception, r"^k\b"):
                 attend.attention(self.q, Odd(result), self.v)
 
@@ -200,7 +239,9 @@ class Libraries(unittest.TestCase):
     def test_torch(self):
         for dtype in torch.float64, torch.float32, torch.float16, torch.bfloat16:
             tensors = [torch.from_numpy(x).to(dtype) for x in problem(2)]
-            out, lse, weights = attend.attention(*tensors, return_lse=True, return_weights=True, causal="bottom-right")
+            out, lse, weights = attend.attention(
+                *tensors, return_lse=True, return_weights=True, causal="bottom-right"
+            )
             self.assertEqual(out.dtype, dtype)
             self.assertEqual(lse.dtype, torch.float64 if dtype == torch.float64 else torch.float32)
             wanted = dense.attention(*(t.double().numpy() for t in tensors), causal="bottom-right")
@@ -222,19 +263,30 @@ class Libraries(unittest.TestCase):
         q, k, v = (torch.from_numpy(x) for x in problem(4))
         keywords = {"key_lengths": [3, 7], "sinks": [0.5, 1.0, 0.0, 2.0], "alibi": [0.5, 0.25, 0.125, 0.0]}
         wanted = attend.attention(q, k, v, **keywords)
-        self.assertTrue(torch.equal(attend.attention(q, k, v, **{x: torch.tensor(y) for x, y in keywords.items()}), wanted))
+        self.assertTrue(
+            torch.equal(
+                attend.attention(q, k, v, **{x: torch.tensor(y) for x, y in keywords.items()}), wanted
+            )
+        )
 
     def test_torch_numbers_of_bf16(self):
         x = torch.randn(1, 4, 6, 8, dtype=torch.bfloat16)
         for name in ("sinks", "alibi"):
             numbers = torch.tensor([1.0, 0.5, 0.25, 2.0], dtype=torch.bfloat16)
-            self.assertTrue(torch.equal(attend.attention(x, x, x, **{name: numbers}), attend.attention(x, x, x, **{name: numbers.tolist()})))
+            self.assertTrue(
+                torch.equal(
+                    attend.attention(x, x, x, **{name: numbers}),
+                    attend.attention(x, x, x, **{name: numbers.tolist()}),
+                )
+            )
 
     def test_torch_stats_and_merge(self):
         q, k, v = (torch.from_numpy(x).bfloat16() for x in problem(5))
         self.assertEqual(attend.stats(q, k).entropy.shape, (2, 4, 5))
         self.assertLessEqual(deviation(attend.inspect(q, k).column_mass.sum(-1), np.full((2, 4), 5)), 1e-3)
-        parts = [attend.attention(q, k[:, :, s], v[:, :, s], return_lse=True) for s in (slice(0, 4), slice(4, 7))]
+        parts = [
+            attend.attention(q, k[:, :, s], v[:, :, s], return_lse=True) for s in (slice(0, 4), slice(4, 7))
+        ]
         out, lse = attend.merge(parts)
         self.assertEqual((out.dtype, lse.dtype), (torch.bfloat16, torch.float32))
         self.assertLessEqual(deviation(out.float(), attend.attention(q, k, v).float()), TOLERANCE["bfloat16"])
@@ -266,9 +318,16 @@ class Libraries(unittest.TestCase):
         out = attend.attention(*arrays)
         self.assertEqual(out.dtype, ml_dtypes.bfloat16)
         tensors = [torch.from_numpy(x.view(np.int16)).view(torch.bfloat16) for x in arrays]
-        self.assertTrue(np.array_equal(out.view(np.int16), attend.attention(*tensors).view(torch.int16).numpy()))
+        self.assertTrue(
+            np.array_equal(out.view(np.int16), attend.attention(*tensors).view(torch.int16).numpy())
+        )
         turned = [x[:, :, ::-1, ::-1] for x in arrays]
-        self.assertTrue(np.array_equal(attend.attention(*turned).astype("f4"), attend.attention(*(x.copy() for x in turned)).astype("f4")))
+        self.assertTrue(
+            np.array_equal(
+                attend.attention(*turned).astype("f4"),
+                attend.attention(*(x.copy() for x in turned)).astype("f4"),
+            )
+        )
         mine = np.empty_like(out)
         self.assertIs(attend.attention(*arrays, out=mine), mine)
         self.assertTrue(np.array_equal(mine.view(np.int16), out.view(np.int16)))
@@ -287,7 +346,7 @@ class Mallinfo(ctypes.Structure):
 
 
 def memory():
-    """Bytes that malloc has given away, or the most the process ever had where libc does not say."""
+    """Allocated bytes of malloc, or the peak memory of the process where libc has no such count."""
     try:
         mallinfo = ctypes.CDLL(None).mallinfo2
     except AttributeError:
@@ -301,8 +360,8 @@ class Leaks(unittest.TestCase):
     CALLS = max(2000, count(20_000))
 
     def steady(self, call, objects):
-        """Neither references to the objects nor memory grow over many calls: malloc's least
-        piece is 32 bytes, Python's is one block."""
+        """Neither references to the objects nor memory grow over many calls.  A leak is at least
+        32 bytes (malloc) or one block (Python) a call."""
         for _ in range(1000):
             call()
         gc.collect()
@@ -321,7 +380,9 @@ class Leaks(unittest.TestCase):
     def test_numpy(self):
         q, k, v = self.small()
         mask, context = np.ones((1, 2), bool), attend.Context(threads=1)
-        self.steady(lambda: attend.attention(q, k, v, mask=mask, causal=1, context=context), (q, k, v, mask, context))
+        self.steady(
+            lambda: attend.attention(q, k, v, mask=mask, causal=1, context=context), (q, k, v, mask, context)
+        )
 
     def test_torch(self):
         q, k, v = (torch.from_numpy(x) for x in self.small())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/PYTHON.md, docstrings and examples/python: what they show is what happens."""
+"""docs/PYTHON.md, docstrings and examples/python: the shown output is the output."""
 
 import doctest
 import glob
@@ -47,7 +47,7 @@ class Docstrings(unittest.TestCase):
                 yield importlib.import_module(found.name)
 
     def test_examples(self):
-        """In a docstring, np, torch and attend are there, and rng, a generator."""
+        """Docstrings may use np, torch and attend, and rng, a generator."""
         finder, total = doctest.DocTestFinder(), 0
         for module in self.modules():
             names = {"np": np, "torch": torch, "attend": attend, "rng": np.random.default_rng(0)}
@@ -55,7 +55,9 @@ class Docstrings(unittest.TestCase):
                 if not test.examples:
                     continue
                 lines = []
-                failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=lines.append)
+                failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
+                    test, out=lines.append
+                )
                 self.assertEqual(failed, 0, "".join(lines))
                 total += tried
         self.assertGreater(total, 15)
@@ -73,7 +75,11 @@ def run(path):
     def test(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [sys.executable, "-B", path], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+                [sys.executable, "-B", path],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
             )
         self.assertEqual(done.returncode, 0, done.stdout)
 

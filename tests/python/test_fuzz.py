@@ -22,7 +22,7 @@ SIZES = 0, 1, 1, 2, 3, 4, 5, 8, 17, 130
 
 
 class Odd:
-    """Pretends to be an array."""
+    """An object with the attributes of an array."""
 
     def __init__(self, **attributes):
         self.__dict__.update(attributes)
@@ -46,18 +46,31 @@ class Draw:
         return tuple(int(self.of(*SIZES)) for _ in range(ndim))
 
     def array(self, shape=None, dtype=None):
-        """An array, or a view that is as good."""
+        """An array, or an equivalent view."""
         shape = self.shape(self.of(0, 1, 2, 3, 4, 4, 5, 6)) if shape is None else shape
         if np.prod(shape, dtype="f8") > 1e6:
             shape = shape[-2:]
-        dtype = dtype or self.of("f4", "f8", "f2", "?", "i4", "i8", "u1", "c8", ">f4", "g", "O", "S3", "M8[s]")
+        dtype = dtype or self.of(
+            "f4", "f8", "f2", "?", "i4", "i8", "u1", "c8", ">f4", "g", "O", "S3", "M8[s]"
+        )
         made = self.rng.integers(-3, 4, shape).astype("i8").astype(dtype)
         if dtype in ("f4", "f8", "f2") and made.size and self.rng.random() < 0.3:
             made.reshape(-1)[self.rng.integers(made.size)] = self.of(np.nan, np.inf, -np.inf, 6e4, -6e4)
         return self.view(made)
 
     def view(self, array):
-        kind = self.of("plain", "plain", "reversed", "stepped", "turned", "frozen", "torch", "memoryview", "broadcast", "record")
+        kind = self.of(
+            "plain",
+            "plain",
+            "reversed",
+            "stepped",
+            "turned",
+            "frozen",
+            "torch",
+            "memoryview",
+            "broadcast",
+            "record",
+        )
         if kind == "reversed" and array.ndim:
             return array[..., ::-1]
         if kind == "stepped" and array.ndim:
@@ -66,9 +79,19 @@ class Draw:
             return np.ascontiguousarray(array.T).T
         if kind == "frozen":
             array.flags.writeable = False
-        if kind == "torch" and array.dtype.kind in "fib" and array.dtype.isnative and array.dtype != np.longdouble:
+        if (
+            kind == "torch"
+            and array.dtype.kind in "fib"
+            and array.dtype.isnative
+            and array.dtype != np.longdouble
+        ):
             return self.tensor(array)
-        if kind == "memoryview" and array.dtype.kind in "fi" and array.flags.c_contiguous and array.dtype.isnative:
+        if (
+            kind == "memoryview"
+            and array.dtype.kind in "fi"
+            and array.flags.c_contiguous
+            and array.dtype.isnative
+        ):
             return memoryview(array)
         if kind == "broadcast" and array.ndim and array.shape[0] > 1:
             return np.broadcast_to(array[:1], array.shape)
@@ -96,18 +119,68 @@ class Draw:
         return tensor
 
     def odd(self):
-        """Anything at all."""
-        return self.of(
-            None, True, False, 0, 1, -1, 3, 7, 1 << 31, 1 << 63, -(1 << 70), 0.0, 1.5, -2.5, 1e300, float("nan"), float("inf"),
-            "", "top-left", "x" * 3, b"bytes", [], [1], [1, 2], [1.5, None], [[1], [2, 3]], (), (1,), (2, 3), (None, 2),
-            (1, 2, 3, 4), (4096, 5, (5, 7), (7, 1)), ("memory", 1, 2), {}, {"a": 1}, object(), int, np.float32(2), np.int64(3),
-            np.array(2), np.array(2.5), np.bool_(True), 1j, range(3), Odd(shape=(2, 3)), Odd(shape=(2, 4), dtype="f4"),
-            Odd(shape=("a", 2)), Odd(shape=(1, 1, 1, 1), dtype=np.dtype("f4")), OddProducer(shape=(2, 4), dtype=np.dtype("f4"), gives=3),
-            OddProducer(shape=(1, 2, 3, 4), dtype=np.dtype("f4"), gives=None), bytearray(8), memoryview(b"12345678"),
-        ) if self.rng.random() < 0.6 else self.array()
+        """A random object of any type."""
+        return (
+            self.of(
+                None,
+                True,
+                False,
+                0,
+                1,
+                -1,
+                3,
+                7,
+                1 << 31,
+                1 << 63,
+                -(1 << 70),
+                0.0,
+                1.5,
+                -2.5,
+                1e300,
+                float("nan"),
+                float("inf"),
+                "",
+                "top-left",
+                "x" * 3,
+                b"bytes",
+                [],
+                [1],
+                [1, 2],
+                [1.5, None],
+                [[1], [2, 3]],
+                (),
+                (1,),
+                (2, 3),
+                (None, 2),
+                (1, 2, 3, 4),
+                (4096, 5, (5, 7), (7, 1)),
+                ("memory", 1, 2),
+                {},
+                {"a": 1},
+                object(),
+                int,
+                np.float32(2),
+                np.int64(3),
+                np.array(2),
+                np.array(2.5),
+                np.bool_(True),
+                1j,
+                range(3),
+                Odd(shape=(2, 3)),
+                Odd(shape=(2, 4), dtype="f4"),
+                Odd(shape=("a", 2)),
+                Odd(shape=(1, 1, 1, 1), dtype=np.dtype("f4")),
+                OddProducer(shape=(2, 4), dtype=np.dtype("f4"), gives=3),
+                OddProducer(shape=(1, 2, 3, 4), dtype=np.dtype("f4"), gives=None),
+                bytearray(8),
+                memoryview(b"12345678"),
+            )
+            if self.rng.random() < 0.6
+            else self.array()
+        )
 
     def problem(self):
-        """q, k, v and keywords of a call that may well be right."""
+        """q, k, v and keywords of a call that is probably valid."""
         b, g, hkv, nq, nk, d, dv = (int(self.of(*SIZES[:9])) for _ in range(7))
         dtype, hq = self.of("f4", "f4", "f8", "f2"), hkv * g
         q, k, v = (self.array(s, dtype) for s in ((b, hq, nq, d), (b, hkv, nk, d), (b, hkv, nk, dv)))
@@ -129,25 +202,49 @@ class Draw:
 
 
 def call(draw, attend):
-    """One call of something."""
+    """One random call."""
     arrays, keywords = draw.problem()
     for _ in range(draw.of(0, 1, 1, 2)):
         if draw.rng.random() < 0.4:
             arrays[draw.rng.integers(3)] = draw.odd()
         else:
-            name = draw.of("scale", "causal", "window", "softcap", "mask", "bias", "key_lengths", "alibi", "sinks", "layout")
+            name = draw.of(
+                "scale",
+                "causal",
+                "window",
+                "softcap",
+                "mask",
+                "bias",
+                "key_lengths",
+                "alibi",
+                "sinks",
+                "layout",
+            )
             keywords[name] = draw.odd()
     which = draw.of("attention", "attention", "attention", "stats", "inspect", "merge", "context", "torch")
     if which == "attention":
-        more = {"return_lse": True, "return_weights": True, "stats": draw.of(True, ["entropy"], draw.odd()), "out": draw.odd()}
+        more = {
+            "return_lse": True,
+            "return_weights": True,
+            "stats": draw.of(True, ["entropy"], draw.odd()),
+            "out": draw.odd(),
+        }
         attend.attention(*arrays, **keywords, **{x: y for x, y in more.items() if draw.rng.random() < 0.3})
     elif which == "stats":
-        s = attend.stats(*arrays[: draw.of(2, 3)], **keywords, **draw.of({}, {"top": draw.of(0, 1, 8, 9, -1, draw.odd())}, {"columns": draw.odd()}))
+        s = attend.stats(
+            *arrays[: draw.of(2, 3)],
+            **keywords,
+            **draw.of({}, {"top": draw.of(0, 1, 8, 9, -1, draw.odd())}, {"columns": draw.odd()}),
+        )
         s.heads()
     elif which == "inspect":
         more = {
-            "lse": draw.odd(), "last": draw.of(1, 3, draw.odd()), "pooled": draw.of(1, 4, draw.odd()), "column_max": True,
-            "zoom": draw.of((0, 0, 1, 1), (1, 1, 2, 2), (1 << 62, 1, 2, 2), draw.odd()), "probes": draw.of([], [(0, 0, 0, 0)], [(1, 1 << 62, 0, -1)], draw.odd()),
+            "lse": draw.odd(),
+            "last": draw.of(1, 3, draw.odd()),
+            "pooled": draw.of(1, 4, draw.odd()),
+            "column_max": True,
+            "zoom": draw.of((0, 0, 1, 1), (1, 1, 2, 2), (1 << 62, 1, 2, 2), draw.odd()),
+            "probes": draw.of([], [(0, 0, 0, 0)], [(1, 1 << 62, 0, -1)], draw.odd()),
         }
         attend.inspect(*arrays[:2], **keywords, **{x: y for x, y in more.items() if draw.rng.random() < 0.4})
     elif which == "merge":
@@ -155,16 +252,23 @@ def call(draw, attend):
         parts = [(draw.array(shape, "f4"), draw.array(shape[:-1], "f4")) for _ in range(draw.of(1, 2, 3))]
         if draw.rng.random() < 0.5:
             parts[-1] = draw.of(draw.odd(), (draw.odd(), draw.odd()), (parts[-1][0], draw.odd()))
-        attend.merge(parts if draw.rng.random() < 0.9 else draw.odd(), **draw.of({}, {"out": draw.odd()}, {"lse": draw.odd()}))
+        attend.merge(
+            parts if draw.rng.random() < 0.9 else draw.odd(),
+            **draw.of({}, {"out": draw.odd()}, {"lse": draw.odd()}),
+        )
     elif which == "context":
-        attend.attention(*arrays, context=draw.of(attend.Context(threads=draw.of(0, 1, 3)), draw.odd()), **keywords)
-        attend.Context(**draw.of({"threads": draw.odd()}, {"isa": draw.odd()}, {"isa": "scalar"})) if draw.rng.random() < 0.1 else None
+        attend.attention(
+            *arrays, context=draw.of(attend.Context(threads=draw.of(0, 1, 3)), draw.odd()), **keywords
+        )
+        attend.Context(
+            **draw.of({"threads": draw.odd()}, {"isa": draw.odd()}, {"isa": "scalar"})
+        ) if draw.rng.random() < 0.1 else None
     else:
         sdpa(draw, arrays)
 
 
 def sdpa(draw, arrays):
-    """torch's own exceptions are allowed here: they are torch's."""
+    """torch's own exceptions are allowed in calls of torch."""
     import torch
 
     import attend.torch
@@ -173,7 +277,7 @@ def sdpa(draw, arrays):
         tensors = [torch.from_numpy(np.array(x)) if isinstance(x, np.ndarray) else x for x in arrays]
         mask = draw.of(None, None, draw.odd(), torch.ones(1, dtype=torch.bool))
         is_causal, gqa = draw.of(False, True), draw.of(False, True)
-        # torch 2.13 divides by the number of heads, before it looks whether there are any.
+        # torch 2.13 divides by the number of heads before it checks that there are any.
         gqa = gqa and not any(isinstance(x, torch.Tensor) and x.shape[-3:-2] == (0,) for x in tensors)
         attend.torch.scaled_dot_product_attention(*tensors, mask, is_causal=is_causal, enable_gqa=gqa)
     except (RuntimeError, IndexError, NotImplementedError) as error:
@@ -182,7 +286,7 @@ def sdpa(draw, arrays):
 
 
 def worker(seed, first, calls):
-    """The calls from `first` on; prints how many were right."""
+    """Runs the calls from `first` on; prints how many succeeded."""
     import attend
 
     faulthandler.enable()
@@ -206,7 +310,10 @@ class Fuzz(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as log:
             done = subprocess.run(
                 [sys.executable, os.path.abspath(__file__), "worker", str(SEED), "0", str(count(CALLS))],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
                 env={**os.environ, "ATTEND_FUZZ_CALL": log.name},
             )
             last = log.read().decode().strip()

@@ -33,13 +33,13 @@ def command(*args):
 
 
 def finite(value):
-    """As JSON has it."""
+    """The value after a round trip through JSON."""
     return value if not isinstance(value, float) or math.isfinite(value) else None
 
 
 class Same(unittest.TestCase):
     def same(self, got, wanted, what, slack=1e-9, least=1e-12):
-        """Two values of JSON, or of a row: equal, numbers to rounding."""
+        """Whether two values of JSON or of a row are equal, numbers to rounding."""
         got = finite(got)
         if isinstance(wanted, float) and isinstance(got, (int, float)):
             self.assertLessEqual(abs(got - wanted), max(least, slack * abs(wanted)), what)
@@ -55,7 +55,9 @@ class Experiments(Same):
         self.assertEqual(len(rows), len(wanted), name)
         for row, want in zip(rows, wanted):
             what = f"{name}: {row.quantity} {row.params}"
-            self.assertEqual((row.quantity, row.kind, row.rare), (want["quantity"], want["kind"], want["rare"]), what)
+            self.assertEqual(
+                (row.quantity, row.kind, row.rare), (want["quantity"], want["kind"], want["rare"]), what
+            )
             self.assertEqual({k: finite(v) for k, v in row.params.items()}, want["params"], what)
             for field in ("theory", "measured", "se"):
                 self.same(getattr(row, field), want[field], f"{what} {field}")
@@ -71,8 +73,14 @@ class Experiments(Same):
                 self.compare(made.name, ["--trials", 2000, "--seed", 3, "--no-sweep"], trials=2000, seed=3)
 
     def test_parameters(self):
-        self.compare("magnitude", ["--n", 5, "--C", 3, "--sigma2", 0.2, "--trials", 3000, "--no-sweep"],
-                     n=5, C=3.0, sigma2=0.2, trials=3000)
+        self.compare(
+            "magnitude",
+            ["--n", 5, "--C", 3, "--sigma2", 0.2, "--trials", 3000, "--no-sweep"],
+            n=5,
+            C=3.0,
+            sigma2=0.2,
+            trials=3000,
+        )
         self.compare("one-vs-two", ["--trials", 1000, "--n", 4, "--no-sweep"], trials=1000, n=4)
 
     def test_sweeps(self):
@@ -87,7 +95,9 @@ class Experiments(Same):
         help_text = subprocess.run([BIN, "lab"], capture_output=True, text=True, check=True).stdout
         for made in lab.experiments():
             self.assertIn(made.name, help_text)
-            words = subprocess.run([BIN, "lab", made.name, "--help"], capture_output=True, text=True, check=True).stdout
+            words = subprocess.run(
+                [BIN, "lab", made.name, "--help"], capture_output=True, text=True, check=True
+            ).stdout
             for flag in made.flags:
                 self.assertIn(f"--{flag.name} ", words)
             for quantity in made.quantities:
@@ -132,7 +142,7 @@ class Performing(unittest.TestCase):
             lab.design("average", sigma2=0.5, trials=10**8, progress=stop)
 
     def interrupted(self, call):
-        """Ctrl-C comes once the work is under way."""
+        """Ctrl-C during the work."""
         asked = threading.Event()
 
         def progress(done, total):
@@ -150,7 +160,9 @@ class Performing(unittest.TestCase):
 
     def test_keyboard_interrupt(self):
         self.interrupted(lambda progress: lab.perform("magnitude", trials=10**11, progress=progress))
-        self.interrupted(lambda progress: lab.design("average", n=50, sigma2=0.5, trials=10**8, progress=progress))
+        self.interrupted(
+            lambda progress: lab.design("average", n=50, sigma2=0.5, trials=10**8, progress=progress)
+        )
 
     def test_other_threads_run_meanwhile(self):
         """The GIL is free: another thread ends the work."""
@@ -178,8 +190,10 @@ class Designs(Same):
     def compare(self, task, flags=(), **params):
         made = lab.design(task, **params)
         (want,) = command("design", task, "--json", *flags)
-        self.assertEqual((made.task, made.heads, made.prescribed, made.best_heads, made.advice),
-                         (want["task"], want["heads"], want["prescribed"], want["best_heads"], want["advice"]))
+        self.assertEqual(
+            (made.task, made.heads, made.prescribed, made.best_heads, made.advice),
+            (want["task"], want["heads"], want["prescribed"], want["best_heads"], want["advice"]),
+        )
         self.same(made.scale, want["scale"], "scale")
         self.same(made.norm, want["norm"], "norm")
         self.assertEqual(made.queries.shape, (want["heads"], want["d"]))
@@ -190,8 +204,11 @@ class Designs(Same):
             self.same(got.mse, by["mse"], "mse")
         for row, line in zip(made.rows, want["rows"], strict=True):
             what = f"{task} {row.quantity} {row.item}"
-            self.assertEqual((row.quantity, row.item, row.rare, row.approximate),
-                             (line["quantity"], line["item"], line["rare"], line["kind"] == "approximate"), what)
+            self.assertEqual(
+                (row.quantity, row.item, row.rare, row.approximate),
+                (line["quantity"], line["item"], line["rare"], line["kind"] == "approximate"),
+                what,
+            )
             for field in ("predicted", "measured", "se", "low", "high"):
                 self.same(getattr(row, field), line[field], f"{what} {field}")
             if row.se > 1e-9:
@@ -201,20 +218,48 @@ class Designs(Same):
         self.compare("copy", ["--items", 3], items=3)
 
     def test_average_with_noise(self):
-        self.compare("average", ["--n", 10, "--items", "3,7", "--sigma2", 0.5, "--noisy", "a", "--C", 10, "--trials", 3000],
-                     n=10, items=(3, 7), sigma2=0.5, noisy="a", C=10, trials=3000)
+        self.compare(
+            "average",
+            ["--n", 10, "--items", "3,7", "--sigma2", 0.5, "--noisy", "a", "--C", 10, "--trials", 3000],
+            n=10,
+            items=(3, 7),
+            sigma2=0.5,
+            noisy="a",
+            C=10,
+            trials=3000,
+        )
 
     def test_weights(self):
-        self.compare("weights", ["--items", "3,7", "--weights", "0.8,0.2", "--tau", "sqrt"],
-                     items=(3, 7), weights=(0.8, 0.2), tau="sqrt")
+        self.compare(
+            "weights",
+            ["--items", "3,7", "--weights", "0.8,0.2", "--tau", "sqrt"],
+            items=(3, 7),
+            weights=(0.8, 0.2),
+            tau="sqrt",
+        )
 
     def test_heads(self):
-        self.compare("heads", ["--n", 12, "--items", "0,1,2,3", "--sigma2", 0.3, "--trials", 2000, "--seed", 5],
-                     n=12, items=range(4), sigma2=0.3, trials=2000, seed=5)
+        self.compare(
+            "heads",
+            ["--n", 12, "--items", "0,1,2,3", "--sigma2", 0.3, "--trials", 2000, "--seed", 5],
+            n=12,
+            items=range(4),
+            sigma2=0.3,
+            trials=2000,
+            seed=5,
+        )
 
     def test_random_keys(self):
-        self.compare("average", ["--keys", "random", "--n", 20, "--d", 30, "--seed", 2, "--alpha", 0.01, "--trials", 500],
-                     keys="random", n=20, d=30, seed=2, alpha=0.01, trials=500)
+        self.compare(
+            "average",
+            ["--keys", "random", "--n", 20, "--d", 30, "--seed", 2, "--alpha", 0.01, "--trials", 500],
+            keys="random",
+            n=20,
+            d=30,
+            seed=2,
+            alpha=0.01,
+            trials=500,
+        )
 
     def test_keys_of_my_own(self):
         keys = np.random.default_rng(0).standard_normal((6, 9)).astype("f4")
@@ -255,7 +300,7 @@ class Sheets(Same):
     SHEETS = "000", "001", "002", "003", "004"
 
     def test_both_readings(self):
-        """Of a sheet that is drawn; docs/PYTHON.md has the number of all statements."""
+        """The statements of a drawn sheet; docs/PYTHON.md has the number of all statements."""
         for sheet in sample(self.SHEETS, 1):
             for reading in ("charity", "letter"):
                 wanted = command("sheets", sheet, "--json", "--reading", reading)
@@ -265,7 +310,9 @@ class Sheets(Same):
                         self.same(getattr(judgement, field), value, f"{judgement.id} {field}", 1e-5, 1e-9)
 
     def test_disputes(self):
-        text = " ".join(subprocess.run([BIN, "sheets"], capture_output=True, text=True, check=True).stdout.split())
+        text = " ".join(
+            subprocess.run([BIN, "sheets"], capture_output=True, text=True, check=True).stdout.split()
+        )
         found = lab.disputes()
         self.assertEqual(len(found), 13)
         for dispute in found:
@@ -293,7 +340,13 @@ class Grades(Same):
                 self.assertEqual(getattr(part, field), line[field], what)
             for field in ("points", "of", "computed", "claimed"):
                 value = line[field]
-                self.same(getattr(part, field), None if value is None else float(value), f"{what} {field}", 1e-5, 1e-9)
+                self.same(
+                    getattr(part, field),
+                    None if value is None else float(value),
+                    f"{what} {field}",
+                    1e-5,
+                    1e-9,
+                )
             if "solution" in line:
                 self.assertEqual(part.solution, line["solution"])
 
@@ -315,7 +368,9 @@ class Grades(Same):
             self.compare(path, "--rubric", file, rubric=file)
 
     def test_template(self):
-        want = json.loads(subprocess.run([BIN, "grade", "--template"], capture_output=True, text=True, check=True).stdout)
+        want = json.loads(
+            subprocess.run([BIN, "grade", "--template"], capture_output=True, text=True, check=True).stdout
+        )
         got = lab.template()
         self.assertEqual(set(got), set(want) - {"_help"})
         for question, parts in want.items():
@@ -338,27 +393,35 @@ class GradeRefusals(unittest.TestCase):
         refused = {
             "no question '9z'": {"9z": {}},
             "1b-i: no part 'X'": {"1b-i": {"X": "1"}},
-            "1b-i.M: int where a text should be": {"1b-i": {"M": 3}},
-            "1b-i.M: ": {"1b-i": {"M": "A ^^ T"}},
-            "1b-i: list where an object": {"1b-i": []},
+            "1b-i: a list where an object": {"1b-i": []},
             "student: a control character": {"student": "a\nb"},
-            "student: int where a text": {"student": 3},
-            "1b-i.M: a character": {"1b-i": {"M": "A\0B"}},
-            "1b-i.M: a character that": {"1b-i": {"M": "\ud800"}},
+            "student: a number where a text": {"student": 3},
+            "the character U+0000": {"1b-i": {"M": "A\0B"}},
+            "half a character": {"1b-i": {"M": "\ud800"}},
         }
         for words, answers in refused.items():
             with self.subTest(words):
                 with self.assertRaises(ValueError) as caught:
                     lab.grade(answers)
                 self.assertIn(words, str(caught.exception))
+        for text, evidence in ((True, "true where a text should be"), ("A ^^ T", "column 4")):
+            part = lab.grade({"1b-i": {"M": text}}).part("1b-i", "M")
+            self.assertEqual((part.verdict, part.points), ("unread", 0.0))
+            self.assertIn(evidence, part.evidence)
         self.assertRaisesRegex(ValueError, "neither points", lab.grade, {}, rubric={"x": {}})
-        self.assertRaisesRegex(ValueError, "credit.limit = 2", lab.grade, {}, rubric={"credit": {"limit": 2}})
+        self.assertRaisesRegex(
+            ValueError, "credit.limit: 2 is outside 0..1", lab.grade, {}, rubric={"credit": {"limit": 2}}
+        )
         self.assertRaises(FileNotFoundError, lab.grade, "/nowhere.json")
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("twice.json", '{"1b-i": {}, "1b-i": {}}'), ("list.json", "[]"), ("cut.json", "{"),
-                               ("deep.json", "[" * 100000)):
+            for name, text in (
+                ("twice.json", '{"1b-i": {}, "1b-i": {}}'),
+                ("list.json", "[]"),
+                ("cut.json", "{"),
+                ("deep.json", "[" * 100000),
+            ):
                 path = os.path.join(folder, name)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
@@ -370,15 +433,23 @@ class Package(unittest.TestCase):
     def test_links_to_nothing_but_the_c_library(self):
         folder = os.path.dirname(attend.__file__)
         for name in ("_lab.abi3.so", os.path.join("_libs", "_theory.so")):
-            listed = subprocess.run(["readelf", "-d", os.path.join(folder, name)], capture_output=True, text=True, check=True)
-            needed = {line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(NEEDED)" in line}
-            self.assertLessEqual({library.split(".")[0] for library in needed}, {"libc", "libm", "libpthread"}, name)
+            listed = subprocess.run(
+                ["readelf", "-d", os.path.join(folder, name)], capture_output=True, text=True, check=True
+            )
+            needed = {
+                line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(NEEDED)" in line
+            }
+            self.assertLessEqual(
+                {library.split(".")[0] for library in needed}, {"libc", "libm", "libpthread"}, name
+            )
 
     def test_without_the_extension(self):
-        code = ("import sys; sys.modules['attend._lab'] = None\n"
-                "import attend\n"
-                "try: attend.lab\n"
-                "except ImportError as error: print(error)")
+        code = (
+            "import sys; sys.modules['attend._lab'] = None\n"
+            "import attend\n"
+            "try: attend.lab\n"
+            "except ImportError as error: print(error)"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         self.assertIn("librandom123-dev", done.stdout)
 

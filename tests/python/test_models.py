@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real weights: MiniLM's embeddings and SmolLM2's text are those of eager."""
+"""Real weights: MiniLM's embeddings and SmolLM2's text equal those of eager."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ TOKENS = 64 if SCALE > 1 else 16
 
 class Models(unittest.TestCase):
     def both(self, model, run):
-        """What run() gives on eager and on attend."""
+        """The results of run() on eager and on attend."""
         results = []
         for name in "eager", "attend":
             model.set_attn_implementation(name)
@@ -54,7 +54,9 @@ class MiniLM(Models):
 
     def test_the_example(self):
         example = os.path.join(ROOT, "examples", "python", "sentences.py")
-        done = subprocess.run([sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
@@ -66,13 +68,15 @@ class SmolLM2(Models):
 
     def prompt(self, *questions):
         texts = [
-            self.tokenizer.apply_chat_template([{"role": "user", "content": q}], tokenize=False, add_generation_prompt=True)
+            self.tokenizer.apply_chat_template(
+                [{"role": "user", "content": q}], tokenize=False, add_generation_prompt=True
+            )
             for q in questions
         ]
         return self.tokenizer(texts, padding=True, return_tensors="pt", add_special_tokens=False)
 
     def test_logits(self):
-        """Of a prompt; the largest is about 30."""
+        """Logits of a prompt; the largest is about 30."""
         inputs = self.prompt("What is gravity?")
         eager, mine = self.both(self.model, lambda: self.model(**inputs).logits)
         self.assertLessEqual(float((eager - mine).abs().max()), 1e-4)

@@ -114,7 +114,7 @@ class Arrays(Case):
         self.assertLess(peak, 1 << 16)
 
     def test_bytes_of_a_view(self):
-        """What lies beside a view of `out` stays as it is."""
+        """Memory beside a view of `out` is unchanged."""
         q, k, v = problem(6)
         memory = np.full((2, 4, 5, 13), 7.0, "f4")
         out = memory[..., ::2][..., :6]
@@ -192,13 +192,20 @@ class Rules(Case):
 
     def test_all_at_once(self):
         self.agrees(
-            self.arrays, scale=0.7, causal=[2, 3], window=(4, None), softcap=2.0, key_lengths=[6, 7],
-            bias=self.rng.standard_normal((4, 5, 7)).astype("f4"), mask=self.rng.random((2, 1, 5, 7)) < 0.8,
-            alibi=dense.alibi_slopes(4), sinks=[0.1, 0.2, 0.3, 0.4],
+            self.arrays,
+            scale=0.7,
+            causal=[2, 3],
+            window=(4, None),
+            softcap=2.0,
+            key_lengths=[6, 7],
+            bias=self.rng.standard_normal((4, 5, 7)).astype("f4"),
+            mask=self.rng.random((2, 1, 5, 7)) < 0.8,
+            alibi=dense.alibi_slopes(4),
+            sinks=[0.1, 0.2, 0.3, 0.4],
         )
 
     def test_sequence_that_is_split(self):
-        """Long enough for several blocks and splits of keys."""
+        """Shapes with several blocks and splits of keys."""
         arrays = problem(13, b=1, hq=2, hkv=1, nq=33, nk=3001, d=16, dv=16)
         self.agrees(arrays, causal="bottom-right", window=(2500, None))
 
@@ -213,13 +220,23 @@ class Results(Case):
 
     def test_stats(self):
         arrays = problem(22)
-        for rule in {}, {"causal": "bottom-right"}, {"causal": [1, 4], "softcap": 2.0}, {"mask": np.eye(5, 7, 1, dtype=bool)}:
+        for rule in (
+            {},
+            {"causal": "bottom-right"},
+            {"causal": [1, 4], "softcap": 2.0},
+            {"mask": np.eye(5, 7, 1, dtype=bool)},
+        ):
             names = [x for x in dense_stats.NAMES if x != "keys"]
             got = attend.stats(*arrays, columns=["keys", *names], **rule)
             wanted, weights = dense_stats.rows(*arrays, **dense_rule(rule, 2))
             for (b, h, i), row in wanted.items():
                 for name in ["keys", *names]:
-                    self.near(got[name][b, h, i], row[name], 1e-4 * (1 + abs(row[name])) if math.isfinite(row[name]) else 0, (name, rule))
+                    self.near(
+                        got[name][b, h, i],
+                        row[name],
+                        1e-4 * (1 + abs(row[name])) if math.isfinite(row[name]) else 0,
+                        (name, rule),
+                    )
             top = np.take_along_axis(weights, np.maximum(got.top_keys, 0), -1)
             seen = got.top_keys >= 0
             self.near(np.where(seen, got.top_weights, 0), np.where(seen, top, 0), 1e-5)
@@ -267,7 +284,14 @@ class Results(Case):
         for rule in {}, {"causal": "bottom-right"}, {"window": (2, 2), "sinks": [1, 0, 1, 0]}:
             weights = dense.attention(q, k, v, **dense_rule(rule, 2))[2]
             got = attend.inspect(
-                q, k, column_max=True, last=2, pooled=3, zoom=(1, 2, 3, 4), probes=[(0, 1, 2, 3), (1, 3, 4, 0)], **rule
+                q,
+                k,
+                column_max=True,
+                last=2,
+                pooled=3,
+                zoom=(1, 2, 3, 4),
+                probes=[(0, 1, 2, 3), (1, 3, 4, 0)],
+                **rule,
             )
             self.near(got.column_mass, weights.sum(2), 1e-5)
             self.near(got.column_max, weights.max(2), 1e-5)
@@ -463,14 +487,16 @@ class Refusals(Case):
             ((q, k, v), {"colour": 3}, TypeError, "colour"),
         ]
         for arguments, keywords, exception, word in table:
-            with self.subTest(shapes=[getattr(x, "shape", x) for x in arguments], keywords=str(keywords)[:60]):
+            with self.subTest(
+                shapes=[getattr(x, "shape", x) for x in arguments], keywords=str(keywords)[:60]
+            ):
                 with self.assertRaises(exception) as caught:
                     attend.attention(*arguments, **keywords)
                 self.assertIs(type(caught.exception), exception)
                 self.assertRegex(str(caught.exception), rf"\b{word}")
 
     def test_a_signal_handler_that_raises_ends_a_call(self):
-        """An alarm stands for Ctrl-C: the handler runs in the middle of the call."""
+        """An alarm simulates Ctrl-C: the handler runs in the middle of the call."""
         x = np.random.default_rng(3).standard_normal((1, 8, 4096, 64)).astype("f4")
         context = attend.Context(threads=2, isa="ref")
         short = x[:, :, :16]
@@ -495,7 +521,7 @@ class Refusals(Case):
         self.assertEqual(before.tobytes(), again.tobytes())
 
     def test_odd_strides(self):
-        """Elements that do not lie at multiples of their size."""
+        """Elements that are not aligned to their size."""
         raw = np.zeros(5 * 8 * 6, "u1")
         odd = np.ndarray((5, 8), "f4", raw, 0, (48 - 2, 4))
         with self.assertRaisesRegex(ValueError, r"\bk\b"):
@@ -503,10 +529,14 @@ class Refusals(Case):
 
     def test_an_output_over_an_input(self):
         x = np.zeros((3, 5, 8), "f4")
-        for name, arrays in (("q", (x[1:], x[:2] + 0, x[:2] + 0)), ("k", (x[:2] + 0, x[1:], x[:2] + 0)), ("v", (x[:2] + 0, x[:2] + 0, x[1:]))):
+        for name, arrays in (
+            ("q", (x[1:], x[:2] + 0, x[:2] + 0)),
+            ("k", (x[:2] + 0, x[1:], x[:2] + 0)),
+            ("v", (x[:2] + 0, x[:2] + 0, x[1:])),
+        ):
             with self.assertRaisesRegex(ValueError, rf"^out \(at .*\) overlaps {name} \("):
                 attend.attention(*arrays, out=x[:2])
-        between = np.zeros((5, 2, 8), "f4")  # what lies between is no overlap
+        between = np.zeros((5, 2, 8), "f4")  # gaps do not overlap
         between[:, 0] = np.random.default_rng(0).standard_normal((5, 8))
         q = between[:, 0].copy()
         attend.attention(between[:, 0], between[:, 0], between[:, 0], out=between[:, 1])
@@ -522,7 +552,16 @@ class Refusals(Case):
     def test_merge(self):
         q, k, v = problem(44)
         out, lse = attend.attention(q, k, v, return_lse=True)
-        for parts in [], [(out, lse[:1])], [(out, lse), (out[:, :, :2], lse)], [(out.astype("i4"), lse)], [out], [(out,)], 3, [None]:
+        for parts in (
+            [],
+            [(out, lse[:1])],
+            [(out, lse), (out[:, :, :2], lse)],
+            [(out.astype("i4"), lse)],
+            [out],
+            [(out,)],
+            3,
+            [None],
+        ):
             with self.assertRaises((ValueError, TypeError), msg=str(parts)[:40]) as caught:
                 attend.merge(parts)
             self.assertRegex(str(caught.exception), r"part|out|lse")
@@ -573,7 +612,13 @@ class Refusals(Case):
 
 class Import(unittest.TestCase):
     def says(self, code):
-        done = subprocess.run([sys.executable, "-c", code], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
         return done.stdout.strip()
 
     def test_what_is_imported(self):

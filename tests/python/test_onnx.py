@@ -12,7 +12,7 @@ from setting import run_cases
 
 
 class Attention(onnx.backend.base.Backend):
-    """A backend that has one operator."""
+    """A backend with one operator."""
 
     @classmethod
     def prepare(cls, model, device="CPU", **_):
@@ -30,7 +30,9 @@ class Prepared(onnx.backend.base.BackendRep):
 
     def run(self, inputs, **_):
         have = dict(zip(self.names, inputs))
-        return tuple(onnx_attention.run(self.node, [have.get(name) if name else None for name in self.node.input]))
+        return tuple(
+            onnx_attention.run(self.node, [have.get(name) if name else None for name in self.node.input])
+        )
 
 
 with warnings.catch_warnings():
@@ -43,7 +45,7 @@ Nodes = runner.test_cases["OnnxBackendNodeModelTest"]
 
 class Count(unittest.TestCase):
     def test_all_are_there(self):
-        """onnx 1.23.2 has 93; none is left out, or skipped by the runner."""
+        """onnx 1.23.2 has 93 tests; the runner skips none."""
         names = [x for x in dir(Nodes) if x.startswith("test_attention_")]
         names = [x for x in names if not getattr(getattr(Nodes, x), "__unittest_skip__", False)]
         self.assertEqual(len(names), 93)
@@ -51,7 +53,7 @@ class Count(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # The others of the runner are of operators that this backend has not.
+    # The runner's other tests are of operators that this backend lacks.
     for name in dir(Nodes):
         if name.startswith("test_") and getattr(getattr(Nodes, name), "__unittest_skip__", False):
             delattr(Nodes, name)

@@ -20,7 +20,9 @@ from attend import theory as T
 
 
 def load_script():
-    spec = importlib.util.spec_from_file_location("theory_bindings", os.path.join(ROOT, "scripts", "theory_bindings.py"))
+    spec = importlib.util.spec_from_file_location(
+        "theory_bindings", os.path.join(ROOT, "scripts", "theory_bindings.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -45,7 +47,9 @@ class Bindings(unittest.TestCase):
             function = getattr(T, name)
             self.assertTrue(function.__doc__, name)
             self.assertTrue(inspect.signature(function).return_annotation, name)
-        extra = set(T.__all__) - set(DECLARED) - {"A", "B", "REST", "Format", "Law", "Output", "Query", "Scene"}
+        extra = (
+            set(T.__all__) - set(DECLARED) - {"A", "B", "REST", "Format", "Law", "Output", "Query", "Scene"}
+        )
         self.assertEqual(extra, set())
 
     def test_every_function_has_values(self):
@@ -62,12 +66,17 @@ class Bindings(unittest.TestCase):
     def test_signatures_of_array_functions_are_the_header_s(self):
         from attend._theory_arrays import SIGNATURES
 
-        by_hand = {f[0]: SCRIPT.signature(f) for f in SCRIPT.functions(HEADER)
-                   if SCRIPT.ARRAYS & set(SCRIPT.signature(f))}
+        by_hand = {
+            f[0]: SCRIPT.signature(f)
+            for f in SCRIPT.functions(HEADER)
+            if SCRIPT.ARRAYS & set(SCRIPT.signature(f))
+        }
         self.assertEqual(SIGNATURES, by_hand)
 
     def test_numpy_is_imported_on_first_use(self):
-        code = "import sys; from attend import theory as t; t.copy_weight(2, 0.0); print('numpy' in sys.modules)"
+        code = (
+            "import sys; from attend import theory as t; t.copy_weight(2, 0.0); print('numpy' in sys.modules)"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.strip(), "False")
 
@@ -100,7 +109,9 @@ class Arguments(unittest.TestCase):
         got = T.copy_weight(n, gap)
         self.assertEqual((got.shape, got.dtype), ((2, 5), np.float64))
         self.assertLessEqual(np.abs(got - 1 / (1 + (n - 1) * np.exp(-gap))).max(), 1e-14)
-        self.assertEqual(T.weight_cdf(LAW, [0.2, 0.4]).tolist(), [T.weight_cdf(LAW, 0.2), T.weight_cdf(LAW, 0.4)])
+        self.assertEqual(
+            T.weight_cdf(LAW, [0.2, 0.4]).tolist(), [T.weight_cdf(LAW, 0.2), T.weight_cdf(LAW, 0.4)]
+        )
         self.assertEqual(T.mse_one(10, [1.0, 2.0], 0.5, True).shape, (2,))
         self.assertEqual(T.gap_sum_exact([2, 4], "f16").shape, (2,))
         self.assertEqual(T.copy_weight(np.float32(2), np.int64(0)), 0.5)
@@ -130,8 +141,12 @@ class Arguments(unittest.TestCase):
         for words, attempt in refused.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, re.escape(words)):
                 attempt()
-        for attempt in (lambda: T.copy_weight("two", 1.0), lambda: T.weight_mean(3.0),
-                        lambda: T.head(EXERCISE, (1, 2)), lambda: T.permute_rows(np.eye(2), [0.0, 1.0])):
+        for attempt in (
+            lambda: T.copy_weight("two", 1.0),
+            lambda: T.weight_mean(3.0),
+            lambda: T.head(EXERCISE, (1, 2)),
+            lambda: T.permute_rows(np.eye(2), [0.0, 1.0]),
+        ):
             self.assertRaises(TypeError, attempt)
 
 

@@ -28,7 +28,7 @@ def draw(*shape, dtype=torch.float32, seed=0):
 
 @contextlib.contextmanager
 def fresh_warnings():
-    """All warnings of the block, what is said once included."""
+    """All warnings of the block, including those that Python shows only once."""
     attend.torch._said.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -49,7 +49,7 @@ def run_threads(work):
 
 class Case(unittest.TestCase):
     def same(self, *args, **kwargs):
-        """attend's result is torch's, and torch was not asked for it."""
+        """attend's result equals torch's, and torch's function was not called for it."""
         wanted = torch_sdpa(*args, **kwargs)
         with fresh_warnings() as caught:
             got = self.alone(*args, **kwargs)
@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
 
     @staticmethod
     def alone(*args, **kwargs):
-        """The call, with torch's function out of reach."""
+        """The call, with torch's function disabled."""
 
         def refuse(*_, **__):
             raise AssertionError("torch's function was called")
@@ -81,11 +81,18 @@ class Semantics(Case):
         for name in documented:
             self.assertIn(name, torch_sdpa.__doc__)
         defaults = {name: mine[name].default for name in documented[3:]}
-        self.assertEqual(defaults, {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None, "enable_gqa": False})
+        self.assertEqual(
+            defaults,
+            {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None, "enable_gqa": False},
+        )
 
     def test_dtypes(self):
         for dtype in DTYPES:
-            q, k, v = draw(2, 3, 5, 8, dtype=dtype), draw(2, 3, 7, 8, dtype=dtype, seed=1), draw(2, 3, 7, 6, dtype=dtype, seed=2)
+            q, k, v = (
+                draw(2, 3, 5, 8, dtype=dtype),
+                draw(2, 3, 7, 8, dtype=dtype, seed=1),
+                draw(2, 3, 7, 6, dtype=dtype, seed=2),
+            )
             self.same(q, k, v)
             self.same(q, k, v, is_causal=True)
             self.same(q, k, v, scale=0.3)
@@ -97,7 +104,14 @@ class Semantics(Case):
 
     def test_broadcasting(self):
         q = draw(2, 3, 5, 8)
-        for k_lead, v_lead in ((2, 3), (1, 3)), ((2, 1), (2, 3)), ((3,), (3,)), ((1,), (2, 1)), ((), ()), ((4, 2, 3), (2, 3)):
+        for k_lead, v_lead in (
+            ((2, 3), (1, 3)),
+            ((2, 1), (2, 3)),
+            ((3,), (3,)),
+            ((1,), (2, 1)),
+            ((), ()),
+            ((4, 2, 3), (2, 3)),
+        ):
             k, v = draw(*k_lead, 7, 8, seed=1), draw(*v_lead, 7, 6, seed=2)
             lead = torch.broadcast_shapes((2, 3), k_lead, v_lead)
             wanted = torch_sdpa(q.expand(*lead, 5, 8), k.expand(*lead, 7, 8), v.expand(*lead, 7, 6))
@@ -135,17 +149,35 @@ class Semantics(Case):
             self.same(q[0], k[0], v[0], enable_gqa=True)
 
     def test_empty(self):
-        for shape in (0, 2, 3, 4), (1, 0, 3, 4), (1, 2, 0, 4), (0, 4), (0, 0, 0), (1, 2, 2, 0, 4), (2, 0, 2, 3, 4):
+        for shape in (
+            (0, 2, 3, 4),
+            (1, 0, 3, 4),
+            (1, 2, 0, 4),
+            (0, 4),
+            (0, 0, 0),
+            (1, 2, 2, 0, 4),
+            (2, 0, 2, 3, 4),
+        ):
             x = torch.zeros(shape)
             self.same_empty(x, x, x)
         for lead in (), (2,), (1, 2), (1, 2, 2), (2, 1, 3, 2):
             q = draw(*lead, 3, 4)
-            for some in (q[..., :0, :], q, q), (q, q[..., :0, :], q[..., :0, :]), (q, q, q[..., :0]), (q[..., :0], q[..., :0], q):
+            for some in (
+                (q[..., :0, :], q, q),
+                (q, q[..., :0, :], q[..., :0, :]),
+                (q, q, q[..., :0]),
+                (q[..., :0], q[..., :0], q),
+            ):
                 self.same_empty(*some)
                 self.same_empty(*some, torch.ones(some[0].shape[-2], some[1].shape[-2], dtype=torch.bool))
 
     def test_empty_and_broadcast(self):
-        for q, kv in ((1, 0, 5), (3, 4, 5)), ((1, 3, 5, 8), (2, 3, 0, 8)), ((3, 5, 8), (2, 1, 3, 0, 8)), ((0, 5, 8), (2, 1, 7, 8)):
+        for q, kv in (
+            ((1, 0, 5), (3, 4, 5)),
+            ((1, 3, 5, 8), (2, 3, 0, 8)),
+            ((3, 5, 8), (2, 1, 3, 0, 8)),
+            ((0, 5, 8), (2, 1, 7, 8)),
+        ):
             self.same_empty(torch.zeros(q), torch.zeros(kv), torch.zeros(kv))
 
     def same_empty(self, *args):
@@ -154,7 +186,7 @@ class Semantics(Case):
         torch.testing.assert_close(got, wanted)
 
     def test_strides(self):
-        """The result lies in memory as torch's does."""
+        """The result has the memory layout of torch's."""
         lengths = 10, 7, 7
         for order in itertools.permutations(range(3)):
             back = [order.index(axis) for axis in range(3)] + [3]
@@ -188,11 +220,13 @@ class Semantics(Case):
         self.same(draw(1, 1, 1, 8).expand(2, 3, 5, 8), k, v)
 
     def test_negative_view(self):
-        """A view of an imaginary part whose sign is still to be changed."""
+        """A view of an imaginary part with the negative bit set."""
         whole = torch.complex(draw(2, 3, 5, 8), draw(2, 3, 5, 8, seed=1))
         negative = whole.conj().imag
         self.assertTrue(negative.is_neg())
-        torch.testing.assert_close(sdpa(negative, negative, negative), torch_sdpa(negative, negative, negative))
+        torch.testing.assert_close(
+            sdpa(negative, negative, negative), torch_sdpa(negative, negative, negative)
+        )
 
     def test_parameters_and_no_grad(self):
         q = torch.nn.Parameter(draw(1, 2, 5, 8))
@@ -265,14 +299,22 @@ class Semantics(Case):
 
     def test_messages_name_the_argument(self):
         q = draw(1, 2, 5, 8)
-        for name, value in ("is_causal", 1), ("enable_gqa", "x"), ("scale", "a"), ("dropout_p", None), ("attn_mask", 3):
+        for name, value in (
+            ("is_causal", 1),
+            ("enable_gqa", "x"),
+            ("scale", "a"),
+            ("dropout_p", None),
+            ("attn_mask", 3),
+        ):
             with self.assertRaisesRegex(TypeError, name):
                 sdpa(q, q, q, **{name: value})
 
     def test_scale_that_is_no_number(self):
         q = draw(1, 1, 3, 4)
         for scale in torch.inf, torch.nan:
-            torch.testing.assert_close(sdpa(q, q, q, scale=scale), torch_sdpa(q, q, q, scale=scale), equal_nan=True)
+            torch.testing.assert_close(
+                sdpa(q, q, q, scale=scale), torch_sdpa(q, q, q, scale=scale), equal_nan=True
+            )
 
 
 class OpInfo(Case):
@@ -288,7 +330,9 @@ class OpInfo(Case):
                     continue
                 self.same(sample.input, *sample.args, **sample.kwargs)
                 count["same"] += 1
-        print(f"OpInfo: {count['same']} samples passed, 0 failed, {count['dropout']} skipped (dropout is random)")
+        print(
+            f"OpInfo: {count['same']} samples passed, 0 failed, {count['dropout']} skipped (dropout is random)"
+        )
         self.assertGreater(count["same"], 50)
 
 
@@ -327,7 +371,9 @@ class TorchsPath(Case):
 
     def test_transforms(self):
         q = draw(3, 2, 5, 8)
-        torch.testing.assert_close(torch.vmap(lambda x: sdpa(x, x, x))(q), torch_sdpa(q, q, q), atol=2e-5, rtol=2e-5)
+        torch.testing.assert_close(
+            torch.vmap(lambda x: sdpa(x, x, x))(q), torch_sdpa(q, q, q), atol=2e-5, rtol=2e-5
+        )
         got = torch.func.grad(lambda x: sdpa(x, x, x).sum())(q)
         torch.testing.assert_close(got, torch.func.grad(lambda x: torch_sdpa(x, x, x).sum())(q))
 
@@ -390,7 +436,7 @@ class Use(Case):
             return sdpa(*args, **kwargs)
 
         with torch.no_grad():
-            layer.train()  # eval() takes a fused path of torch's own
+            layer.train()  # eval() takes a fused path in torch
             wanted = layer(x, x, x, need_weights=False)[0]
             with attend.torch.use():
                 functional.scaled_dot_product_attention = spy
@@ -430,20 +476,36 @@ class Compiled(Case):
             torch.testing.assert_close(f(q, k), torch_sdpa(q, k, k, is_causal=True), atol=2e-5, rtol=2e-5)
 
     def test_strides(self):
-        """What the graph takes the strides for is what they are."""
+        """The strides in the graph are the actual strides."""
         many = [x.transpose(1, 2) for x in draw(2, 10, 3, 4, 16).unbind(2)]
         for dynamic in False, True:
-            f = self.compiled(lambda q, k, v: sdpa(q, k, v).transpose(1, 2).view(q.shape[0], q.shape[2], -1), dynamic=dynamic)
-            torch.testing.assert_close(f(*many), torch_sdpa(*many).transpose(1, 2).view(2, 10, -1), atol=2e-5, rtol=2e-5)
+            f = self.compiled(
+                lambda q, k, v: sdpa(q, k, v).transpose(1, 2).view(q.shape[0], q.shape[2], -1),
+                dynamic=dynamic,
+            )
+            torch.testing.assert_close(
+                f(*many), torch_sdpa(*many).transpose(1, 2).view(2, 10, -1), atol=2e-5, rtol=2e-5
+            )
         plain = [x.contiguous() for x in many]
-        for args in many, plain, [many[0], *plain[1:]], [x[0] for x in many], [*many[:2], many[2][..., :8]], [x[..., ::2] for x in many]:
+        for args in (
+            many,
+            plain,
+            [many[0], *plain[1:]],
+            [x[0] for x in many],
+            [*many[:2], many[2][..., :8]],
+            [x[..., ::2] for x in many],
+        ):
             torch.library.opcheck(torch.ops.attend.sdpa.default, (*args, None, 0.0, False, None, False))
             got = self.compiled(lambda q, k, v: sdpa(q, k, v))(*args)
             self.assertEqual(got.stride(), torch_sdpa(*args).stride())
 
     def test_empty(self):
         f = self.compiled(sdpa)
-        for q, kv in ((1, 2, 2, 0, 8), (1, 2, 2, 5, 8)), ((1, 3, 5, 8), (2, 3, 0, 8)), ((2, 3, 0, 8), (2, 3, 0, 8)):
+        for q, kv in (
+            ((1, 2, 2, 0, 8), (1, 2, 2, 5, 8)),
+            ((1, 3, 5, 8), (2, 3, 0, 8)),
+            ((2, 3, 0, 8), (2, 3, 0, 8)),
+        ):
             q, kv = torch.zeros(q), torch.zeros(kv)
             self.assertEqual(f(q, kv, kv).shape, torch_sdpa(q, kv, kv).shape)
 
@@ -454,10 +516,14 @@ class Compiled(Case):
                 self.compiled(lambda q: sdpa(q, q, q, **wrong))(q)
 
     def test_numbers_of_the_shape(self):
-        f = self.compiled(lambda q: sdpa(q, q, q, scale=1 / q.shape[-2] ** 0.5, is_causal=q.shape[-2] > 1), dynamic=True)
+        f = self.compiled(
+            lambda q: sdpa(q, q, q, scale=1 / q.shape[-2] ** 0.5, is_causal=q.shape[-2] > 1), dynamic=True
+        )
         for n in 5, 7:
             q = draw(1, 2, n, 8)
-            torch.testing.assert_close(f(q), torch_sdpa(q, q, q, scale=1 / n**0.5, is_causal=True), atol=2e-5, rtol=2e-5)
+            torch.testing.assert_close(
+                f(q), torch_sdpa(q, q, q, scale=1 / n**0.5, is_causal=True), atol=2e-5, rtol=2e-5
+            )
 
     def test_use(self):
         q = draw(1, 2, 5, 8)
@@ -505,7 +571,7 @@ class Resources(Case):
         self.assertEqual(wrong, [])
 
     def test_memory(self):
-        """A call takes its output and nothing else, of torch's memory or of anybody's."""
+        """A call allocates its output only, in torch's memory and in others'."""
         q, k, v = (draw(1, 8, 2048, 128, dtype=torch.bfloat16, seed=s) for s in range(3))
         size = q.numel() * 2
         sdpa(q, k, v)

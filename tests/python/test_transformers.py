@@ -14,7 +14,7 @@ from transformers import AttentionInterface, masking_utils
 import attend.transformers
 from attend.transformers import Mask, attend_mask
 
-# Logits are of order 1; what differs is the order of sums in f32.
+# Logits are of order 1; the difference is the order of sums in f32.
 TOLERANCE = 5e-5
 
 
@@ -34,12 +34,14 @@ class Case(unittest.TestCase):
 
     @contextlib.contextmanager
     def masks(self):
-        """The masks of all calls within."""
+        """The masks of all calls inside the block."""
         seen = []
 
         def spy(module, query, key, value, attention_mask, *args, **kwargs):
             seen.append(attention_mask)
-            return attend.transformers.attend_attention(module, query, key, value, attention_mask, *args, **kwargs)
+            return attend.transformers.attend_attention(
+                module, query, key, value, attention_mask, *args, **kwargs
+            )
 
         AttentionInterface.register("attend", spy)
         yield seen
@@ -124,7 +126,13 @@ class Translators(Case):
         model, source = tiny.build(entry), tiny.tokens()
         for side in None, "left", "right":
             mask = tiny.padding(side)
-            self.agree(model, input_ids=source, attention_mask=mask, decoder_input_ids=tiny.tokens(2, 9, 2), structural=False)
+            self.agree(
+                model,
+                input_ids=source,
+                attention_mask=mask,
+                decoder_input_ids=tiny.tokens(2, 9, 2),
+                structural=False,
+            )
         self.generate(model, input_ids=source, attention_mask=tiny.padding("right"))
 
     def test_whisper(self):
@@ -133,13 +141,18 @@ class Translators(Case):
         self.agree(model, input_features=torch.randn(2, 8, 60), decoder_input_ids=tiny.tokens(2, 9))
 
 
-for case, table in (Decoders, tiny.DECODERS), (Encoders, tiny.ENCODERS), (Visions, tiny.VISIONS), (Translators, tiny.TRANSLATORS):
+for case, table in (
+    (Decoders, tiny.DECODERS),
+    (Encoders, tiny.ENCODERS),
+    (Visions, tiny.VISIONS),
+    (Translators, tiny.TRANSLATORS),
+):
     for name, entry in table.items():
         setattr(case, f"test_{name}", lambda self, entry=entry: self.check(entry))
 
 
 class Rules(Case):
-    """What models ask for by name reaches the engine, and is no mask of queries by keys."""
+    """Options that models pass by name reach the engine, without a mask of queries by keys."""
 
     def test_causal(self):
         for mask in self.agree(tiny.build(tiny.DECODERS["llama"]), input_ids=tiny.tokens()):
@@ -148,7 +161,9 @@ class Rules(Case):
 
     def test_padding(self):
         seen = tiny.padding("left")
-        masks = self.agree(tiny.build(tiny.DECODERS["llama"]), seen, input_ids=tiny.tokens(), attention_mask=seen)
+        masks = self.agree(
+            tiny.build(tiny.DECODERS["llama"]), seen, input_ids=tiny.tokens(), attention_mask=seen
+        )
         for mask in masks:
             self.assertTrue(torch.equal(mask.padding, seen.bool()))
             self.assertEqual(mask.padding.dim(), 2)
@@ -160,14 +175,16 @@ class Rules(Case):
         wide = tiny.build(tiny.DECODERS["mistral"], sliding_window=None)
         with torch.no_grad():
             ids = tiny.tokens()
-            self.assertGreater(float((model(input_ids=ids).logits - wide(input_ids=ids).logits).abs().max()), 1e-3)
+            self.assertGreater(
+                float((model(input_ids=ids).logits - wide(input_ids=ids).logits).abs().max()), 1e-3
+            )
 
     def test_chunks(self):
         masks = self.agree(tiny.build(tiny.DECODERS["llama4"]), input_ids=tiny.tokens())
         self.assertIn(6, {mask.chunk for mask in masks})
 
     def test_softcap(self):
-        """Small enough to matter, it changes the result, and both agree on it."""
+        """A softcap of 0.01 changes the result, and both agree on it."""
         model = tiny.build(tiny.DECODERS["gemma2"], attn_logit_softcapping=0.01)
         self.agree(model, input_ids=tiny.tokens())
         with torch.no_grad():
@@ -192,7 +209,7 @@ class Rules(Case):
         self.agree(model, input_ids=tiny.tokens(), decoder_input_ids=tiny.tokens(2, 9, 2), structural=False)
 
     def test_masks_of_the_caller(self):
-        """A mask of four axes, of numbers or bool, is taken as it stands."""
+        """A mask of four axes, of numbers or bool, is used unchanged."""
         ids = tiny.tokens()
         seen = torch.ones(17, 17).tril().bool() & (torch.rand(17, 17) < 0.8) | torch.eye(17, dtype=torch.bool)
         bias = torch.zeros(2, 1, 17, 17).masked_fill(~seen, torch.finfo(torch.float32).min)
@@ -201,14 +218,24 @@ class Rules(Case):
     def test_packed_sequences(self):
         ids = tiny.tokens(1)
         positions = torch.cat([torch.arange(9), torch.arange(8)])[None]
-        self.agree(tiny.build(tiny.DECODERS["llama"]), input_ids=ids, position_ids=positions, structural=False)
+        self.agree(
+            tiny.build(tiny.DECODERS["llama"]), input_ids=ids, position_ids=positions, structural=False
+        )
 
     def test_static_cache(self):
         model = tiny.build(tiny.DECODERS["llama"])
         texts = []
         for name, cache in ("eager", None), ("attend", "static"):
             model.set_attn_implementation(name)
-            texts.append(model.generate(tiny.tokens(), attention_mask=tiny.padding("left"), max_new_tokens=8, do_sample=False, cache_implementation=cache))
+            texts.append(
+                model.generate(
+                    tiny.tokens(),
+                    attention_mask=tiny.padding("left"),
+                    max_new_tokens=8,
+                    do_sample=False,
+                    cache_implementation=cache,
+                )
+            )
         self.assertTrue(torch.equal(*texts))
 
     def test_unknown_mask_function(self):
@@ -233,18 +260,33 @@ class Rules(Case):
             "window": m.sliding_window_bidirectional_overlay(2),
         }
         for name, function in functions.items():
-            for q_offset, kv_offset, q_length, kv_length in (0, 0, 9, 9), (5, 0, 4, 9), (8, 0, 1, 9), (6, 2, 3, 7):
+            for q_offset, kv_offset, q_length, kv_length in (
+                (0, 0, 9, 9),
+                (5, 0, 4, 9),
+                (8, 0, 1, 9),
+                (6, 2, 3, 7),
+            ):
                 seen = tiny.padding("left", 3, 2, 9)
                 for given in None, seen:
                     mask = attend_mask(2, q_length, kv_length, q_offset, kv_offset, function, given)
                     self.assertIsNone(mask.dense, name)
                     wanted = m.sdpa_mask(
-                        2, q_length, kv_length, q_offset, kv_offset, function, given, allow_is_causal_skip=False,
+                        2,
+                        q_length,
+                        kv_length,
+                        q_offset,
+                        kv_offset,
+                        function,
+                        given,
+                        allow_is_causal_skip=False,
                         allow_is_bidirectional_skip=False,
                     )
                     shape = (2, 1, q_length, kv_length)
                     wanted = torch.ones(shape, dtype=torch.bool) if wanted is None else wanted
-                    self.assertTrue(torch.equal(mask.to_dense().expand(shape), wanted.bool().expand(shape)), (name, q_offset))
+                    self.assertTrue(
+                        torch.equal(mask.to_dense().expand(shape), wanted.bool().expand(shape)),
+                        (name, q_offset),
+                    )
         self.assertEqual(self.said(), [])
 
 
@@ -262,7 +304,12 @@ class Modes(Case):
         self.assertLessEqual(float((eager.logits - mine.logits).abs().max()), 1e-6)
 
     def test_output_attentions(self):
-        for entry, inputs in (tiny.DECODERS["llama"], {}), (tiny.DECODERS["gpt_oss"], {}), (tiny.DECODERS["llama4"], {}), (tiny.ENCODERS["bert"], {}):
+        for entry, inputs in (
+            (tiny.DECODERS["llama"], {}),
+            (tiny.DECODERS["gpt_oss"], {}),
+            (tiny.DECODERS["llama4"], {}),
+            (tiny.ENCODERS["bert"], {}),
+        ):
             model = tiny.build(entry)
             eager, mine = self.both(model, input_ids=tiny.tokens(), output_attentions=True, **inputs)
             self.assertEqual(len(eager.attentions), len(mine.attentions))
@@ -298,13 +345,15 @@ class Modes(Case):
             model(input_ids=tiny.tokens())
 
     def test_tensors_elsewhere(self):
-        """Not in host memory, or of a type that is not known: an error, not a crash."""
+        """Tensors outside host memory or of an unknown type: an error, not a crash."""
         call = lambda x: attend.transformers.attend_attention(torch.nn.Module().eval(), x, x, x, None)
         self.assertRaisesRegex(ValueError, "meta", call, torch.zeros(1, 2, 3, 4, device="meta"))
         self.assertRaisesRegex(TypeError, "complex", call, torch.zeros(1, 2, 3, 4, dtype=torch.complex64))
 
     def test_from_config(self):
-        model = hf.AutoModelForCausalLM.from_config(tiny.DECODERS["llama"][1](), attn_implementation="attend").eval()
+        model = hf.AutoModelForCausalLM.from_config(
+            tiny.DECODERS["llama"][1](), attn_implementation="attend"
+        ).eval()
         with self.masks() as masks, torch.no_grad():
             model(input_ids=tiny.tokens())
         self.assertEqual(len(masks), 2)

@@ -29,11 +29,11 @@ holds: bool | None = attend.lab.perform("magnitude", n=10)[0].holds
 points: float = attend.lab.grade({}).points
 """
 WRONG = {
-    'import attend\nattend.attention(1, 2, 3, layout=7)\n': "layout",
-    'import attend\nattend.attention(1, 2, 3, colour=7)\n': "colour",
+    "import attend\nattend.attention(1, 2, 3, layout=7)\n": "layout",
+    "import attend\nattend.attention(1, 2, 3, colour=7)\n": "colour",
     'import attend\nattend.Context(threads="two")\n': "threads",
-    'import attend\nx: int = attend.stats(1, 2)\n': "Stats",
-    'import attend\nattend.theory.weight_mean(0.5)\n': "Law",
+    "import attend\nx: int = attend.stats(1, 2)\n": "Stats",
+    "import attend\nattend.theory.weight_mean(0.5)\n": "Law",
     'import attend\nattend.lab.sheets(reading="x")\n': "reading",
 }
 
@@ -41,15 +41,28 @@ WRONG = {
 class Types(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        """Away from the sources: mypy finds the package as a user's program does, by py.typed."""
+        """Outside of the sources: mypy finds the package as a user's program does, by py.typed."""
         cls.dir = tempfile.mkdtemp(prefix="attend-types-")
         cls.addClassCleanup(shutil.rmtree, cls.dir)
 
     def mypy(self, *arguments):
         config = os.path.join(ROOT, "pyproject.toml")
         return subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--config-file", config, "--cache-dir", os.path.join(ROOT, "build", "mypy"), *arguments],
-            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+            [
+                sys.executable,
+                "-m",
+                "mypy",
+                "--strict",
+                "--config-file",
+                config,
+                "--cache-dir",
+                os.path.join(ROOT, "build", "mypy"),
+                *arguments,
+            ],
+            cwd=self.dir,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
         )
 
     def test_the_package(self):

@@ -45,7 +45,7 @@ class Rows(unittest.TestCase):
         for name, entry in DECODERS.items():
             with self.subTest(name):
                 model, inputs = sharp(entry), {"input_ids": tokens(length=14)}
-                # A chunk begins anew with its own first key.
+                # A chunk restarts with its own first key.
                 skip = ("sink1",) if name == "llama4" else ()
                 self.watch_and_compare(model, inputs, eager(model, **inputs).attentions, skip)
 
@@ -74,9 +74,18 @@ class Rows(unittest.TestCase):
                 dense = eager(model, **inputs)
                 with attend.watch(model, Words()) as w:
                     model(**inputs)
-                labels = ["encoder 0", "encoder 1", "decoder 0", "decoder 0 cross", "decoder 1", "decoder 1 cross"]
+                labels = [
+                    "encoder 0",
+                    "encoder 1",
+                    "decoder 0",
+                    "decoder 0 cross",
+                    "decoder 1",
+                    "decoder 1 cross",
+                ]
                 self.assertEqual([layer.label for layer in w.layers], labels)
-                self.assertEqual([layer.kind for layer in w.layers], ["self"] * 3 + ["cross", "self", "cross"])
+                self.assertEqual(
+                    [layer.kind for layer in w.layers], ["self"] * 3 + ["cross", "self", "cross"]
+                )
                 for layer, p in zip(w.layers[:2], dense.encoder_attentions):
                     self.check_layer(layer, weights(p))
                 for layer, p in zip(w.layers[2::2], dense.decoder_attentions):
@@ -86,18 +95,26 @@ class Rows(unittest.TestCase):
                     self.assertEqual(layer.calls[0].key_tokens.ids.shape, (2, 11))
                 found = {(line["layer"], line["head"]): line for line in w.detect()}
                 self.assertEqual({layer for layer, _ in found}, {0, 1, 2, 4})
-                scores = pattern_scores(weights(dense.decoder_attentions[1]), inputs["decoder_input_ids"].numpy())
+                scores = pattern_scores(
+                    weights(dense.decoder_attentions[1]), inputs["decoder_input_ids"].numpy()
+                )
                 for h in range(4):
                     got = [found[4, h][k] for k in ("previous_token", "duplicate_token", "induction")]
                     np.testing.assert_allclose(got, [score[h] for score in scores], **CLOSE)
-                self.assertNotIn("previous token", {h["character"] for h in w.heads() if h["kind"] == "cross"})
+                self.assertNotIn(
+                    "previous token", {h["character"] for h in w.heads() if h["kind"] == "cross"}
+                )
 
     def test_padding_of_the_encoder_hides_no_query_of_the_decoder(self):
         for name, entry in TRANSLATORS.items():
             with self.subTest(name):
                 model = sharp(entry)
                 seen = torch.tensor([[0] * 5 + [1] * 6, [1] * 11])
-                inputs = {"input_ids": tokens(length=11), "decoder_input_ids": tokens(length=7, seed=2), "attention_mask": seen}
+                inputs = {
+                    "input_ids": tokens(length=11),
+                    "decoder_input_ids": tokens(length=7, seed=2),
+                    "attention_mask": seen,
+                }
                 dense = eager(model, **inputs)
                 with attend.watch(model, keep="qkv") as w:
                     model(**inputs)
@@ -160,7 +177,10 @@ class Padding(unittest.TestCase):
             record, other = layer.calls[0], one.calls[0]
             self.assertEqual(record.counts()[1].sum(), layer.heads * 11)
             np.testing.assert_allclose(record.rows[1, :, start : start + 11], other.rows[0], **CLOSE)
-            np.testing.assert_array_equal(np.where(other.top_keys[0] >= 0, other.top_keys[0] + start, -1), record.top_keys[1, :, start : start + 11])
+            np.testing.assert_array_equal(
+                np.where(other.top_keys[0] >= 0, other.top_keys[0] + start, -1),
+                record.top_keys[1, :, start : start + 11],
+            )
             cut = slice(start, start + 11)
             np.testing.assert_allclose(record.pooled[1, :, cut, cut], other.pooled[0], **CLOSE)
         for line, a, b in zip(w.detect(), first.detect(), second.detect()):
@@ -178,7 +198,6 @@ class Padding(unittest.TestCase):
         self.compare_with_alone(DECODERS["llama"], "right")
         self.compare_with_alone(ENCODERS["bert"], "right")
 
-
     def test_of_the_other_text(self):
         """A cross-attention layer's keys have padding; its queries have none."""
         for name, entry in TRANSLATORS.items():
@@ -186,7 +205,9 @@ class Padding(unittest.TestCase):
                 with self.subTest(name, side=side):
                     model = sharp(entry)
                     inputs = {
-                        "input_ids": tokens(length=17), "attention_mask": padding(side), "decoder_input_ids": tokens(length=7, seed=2),
+                        "input_ids": tokens(length=17),
+                        "attention_mask": padding(side),
+                        "decoder_input_ids": tokens(length=7, seed=2),
                     }
                     dense = eager(model, **inputs).cross_attentions
                     with attend.watch(model, keep="qkv") as w:
@@ -195,14 +216,22 @@ class Padding(unittest.TestCase):
                         expected = columns(weights(p))
                         self.assertEqual([len(w.rows(layer.index, 0, x)) for x in (0, 1)], [7, 7])
                         for column in "keys", "entropy", "n_eff", "top_weight":
-                            np.testing.assert_allclose(layer.calls[0].column(column), expected[column], **CLOSE)
+                            np.testing.assert_allclose(
+                                layer.calls[0].column(column), expected[column], **CLOSE
+                            )
                     for line in w.noise(bits=4):
                         self.assertTrue(0 < line["predicted"] < 3, line)
 
     def test_of_the_other_text_in_generation(self):
         model = sharp(TRANSLATORS["bart"])
         with attend.watch(model, keep="qkv") as w:
-            model.generate(tokens(length=17), attention_mask=padding("left"), max_new_tokens=5, min_new_tokens=5, do_sample=False)
+            model.generate(
+                tokens(length=17),
+                attention_mask=padding("left"),
+                max_new_tokens=5,
+                min_new_tokens=5,
+                do_sample=False,
+            )
         self.assertEqual([[row["keys"] for row in w.rows(3, 0, x)] for x in (0, 1)], [[17] * 5, [11] * 5])
         self.assertEqual({line["layer"] for line in w.noise()}, {0, 1})
 
@@ -222,7 +251,9 @@ class NotANumber(unittest.TestCase):
         for value in float("nan"), float("inf"):
             w, *lists = self.watched(value, slice(0, 8))
             for lines, name in zip(lists, ("n_eff", "entropy", "S", "previous_token", "measured")):
-                self.assertEqual([bool(np.isnan(line[name])) for line in lines], [True] + 3 * [False] + 4 * [True], name)
+                self.assertEqual(
+                    [bool(np.isnan(line[name])) for line in lines], [True] + 3 * [False] + 4 * [True], name
+                )
             self.assertEqual(lists[0][0]["reason"], "every row has scores that are NaN or infinite")
             self.assertNotIn("NaN", lists[0][1]["reason"])
             self.assertEqual(len(w.rows(0, 0)), 30)
@@ -231,7 +262,7 @@ class NotANumber(unittest.TestCase):
         self.watched(1e25, slice(None))
 
     def test_rows(self):
-        """What comes after a broken embedding is lost; what comes before counts."""
+        """Results after a broken embedding are dropped; earlier ones count."""
         model, ids = sharp(DECODERS["llama"]), tokens(batch=1, length=30)
         embedded = model.get_input_embeddings()(ids).detach().clone()
         embedded[:, 20:] = float("nan")
@@ -291,7 +322,9 @@ class Maps(unittest.TestCase):
                 model(input_ids=ids)
             for layer, p in enumerate(dense):
                 np.testing.assert_allclose(w.map(layer, 3, batch=1), weights(p)[1, 3], **CLOSE)
-            np.testing.assert_allclose(w.map(1, 2, zoom=(4, 1, 9, 6)), weights(dense[1])[0, 2, 4:13, 1:7], **CLOSE)
+            np.testing.assert_allclose(
+                w.map(1, 2, zoom=(4, 1, 9, 6)), weights(dense[1])[0, 2, 4:13, 1:7], **CLOSE
+            )
             with self.assertRaisesRegex(ValueError, r"layer 0 was not kept.*keep=\[0\]"):
                 w.map(0, 0, zoom=(0, 0, 1, 1))
 
@@ -309,20 +342,26 @@ class Maps(unittest.TestCase):
         with attend.watch(model, keep="qkv") as w:
             model(input_ids=tokens(length=9))
         for arguments, says in (
-            ((2, 0), "layer = 2 must be in 0 .. 1"), ((0, 4), "head = 4 must be in 0 .. 3"), ((0, 0, 2), "batch = 2 must be in 0 .. 1"),
-            ((0, 0, 0, (5, 0, 5, 1)), "zoom = .* must lie within 9 queries and 9 keys"), ((0, 0, 0, None, 3), "no call in forward pass 3"),
+            ((2, 0), "layer = 2 must be in 0 .. 1"),
+            ((0, 4), "head = 4 must be in 0 .. 3"),
+            ((0, 0, 2), "batch = 2 must be in 0 .. 1"),
+            ((0, 0, 0, (5, 0, 5, 1)), "zoom = .* must lie within 9 queries and 9 keys"),
+            ((0, 0, 0, None, 3), "no call in forward pass 3"),
         ):
             with self.assertRaisesRegex(ValueError, says):
                 w.map(*arguments)
-
 
     def test_wrong_types(self):
         model = build(DECODERS["llama"])
         with attend.watch(model, keep="qkv") as w:
             model(input_ids=tokens(length=9))
         for arguments, says in (
-            (("a", 0), "layer = 'a' must be an integer"), ((1.5, 0), "layer = 1.5"), ((0, None), "head = None must be"),
-            ((0, 0, 0.0), "batch = 0.0 must be"), ((0, 0, 0, "abcd"), "zoom = 'abcd' must be"), ((0, 0, 0, 4), "zoom = 4 must be"),
+            (("a", 0), "layer = 'a' must be an integer"),
+            ((1.5, 0), "layer = 1.5"),
+            ((0, None), "head = None must be"),
+            ((0, 0, 0.0), "batch = 0.0 must be"),
+            ((0, 0, 0, "abcd"), "zoom = 'abcd' must be"),
+            ((0, 0, 0, 4), "zoom = 4 must be"),
         ):
             with self.assertRaisesRegex(TypeError, says):
                 w.map(*arguments)
@@ -335,12 +374,14 @@ class Maps(unittest.TestCase):
         with attend.watch(model, keep="qkv") as w:
             model(input_ids=tokens(length=1))
         for ask in w.noise, lambda: w.map(0, 0, zoom=(0, 0, 1, 1)):
-            with self.assertRaisesRegex(ValueError, "layer 0 saw a single query in forward pass 0: .* longer calls only"):
+            with self.assertRaisesRegex(
+                ValueError, "layer 0 saw a single query in forward pass 0: .* longer calls only"
+            ):
                 ask()
 
 
 class Replaced(unittest.TestCase):
-    """torch's function is torch's own after blocks that cross each other."""
+    """torch's function is restored after overlapping blocks."""
 
     def test_blocks_that_cross(self):
         model, ids, own = sharp(DECODERS["llama"]), tokens(), torch.nn.functional.scaled_dot_product_attention
@@ -354,11 +395,13 @@ class Replaced(unittest.TestCase):
             w.__enter__(), use.__enter__(), model(input_ids=ids)
             w.__exit__(None, None, None), use.__exit__(None, None, None)
             q = torch.randn(1, 1, 3, 4)
-            self.assertTrue(torch.equal(torch.nn.functional.scaled_dot_product_attention(q, q, q), own(q, q, q)))
+            self.assertTrue(
+                torch.equal(torch.nn.functional.scaled_dot_product_attention(q, q, q), own(q, q, q))
+            )
 
 
 class Long(unittest.TestCase):
-    """Of long calls some queries are measured."""
+    """Only some queries of long calls are measured."""
 
     def compare(self, entry, batch=2, **more):
         model, ids = sharp(entry), 3 + tokens(batch=batch, length=1400) % 31
@@ -374,8 +417,15 @@ class Long(unittest.TestCase):
 
     def test_rows(self):
         """Each range by a call of its own, and for one batch without chunks all ranges by one."""
-        for name, batch, together in ("llama", 1, True), ("llama", 2, False), ("mistral", 1, True), ("llama4", 1, False):
-            cut = unittest.mock.patch.object(bridge.Call, "cut_evenly", autospec=True, side_effect=bridge.Call.cut_evenly)
+        for name, batch, together in (
+            ("llama", 1, True),
+            ("llama", 2, False),
+            ("mistral", 1, True),
+            ("llama4", 1, False),
+        ):
+            cut = unittest.mock.patch.object(
+                bridge.Call, "cut_evenly", autospec=True, side_effect=bridge.Call.cut_evenly
+            )
             with self.subTest(name, batch=batch), cut as ranges:
                 self.check_rows(*self.compare(DECODERS[name], batch, rows=128, keep="qkv"))
                 self.assertEqual(ranges.called, together)

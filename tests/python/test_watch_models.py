@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a watch says of real heads: MiniLM, and SmolLM2 in the long tests."""
+"""Statistics of real heads in a watch: MiniLM, and SmolLM2 in the long tests."""
 
 import os
 import unittest
@@ -33,7 +33,9 @@ class MiniLM(unittest.TestCase):
         for layer, p in zip(self.w.layers, dense):
             p = p.double().numpy()
             record = layer.calls[0]
-            np.testing.assert_allclose(record.column("entropy"), -(p * np.log(p + 1e-300)).sum(-1), rtol=1e-3, atol=1e-4)
+            np.testing.assert_allclose(
+                record.column("entropy"), -(p * np.log(p + 1e-300)).sum(-1), rtol=1e-3, atol=1e-4
+            )
             np.testing.assert_allclose(record.column("sink1"), p[..., 0], rtol=1e-3, atol=1e-5)
             blocks = np.add.reduceat(p, np.arange(0, p.shape[-1], record.block), -1)
             means = [blocks[:, :, x : x + record.block].mean(2) for x in range(0, p.shape[2], record.block)]
@@ -79,7 +81,9 @@ class SmolLM2(unittest.TestCase):
         with attend.watch(self.model, self.tokenizer) as w:
             self.model(input_ids=ids, logits_to_keep=1)
         held = sum(
-            array.nbytes for layer in w.layers for record in layer.calls
+            array.nbytes
+            for layer in w.layers
+            for record in layer.calls
             for array in (record.rows, record.lse, record.top_keys, record.top_weights, record.pooled)
         )
         self.assertLess(held, 100e6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of a watch as a program sees it, and the command that makes it."""
+"""The page of a watch, as parsed, and the command that makes it."""
 
 import base64
 import io
@@ -52,7 +52,9 @@ class Page(Case):
         self.saved(small_watch())
         done = subprocess.run(["tidy", "-q", "-e", self.path("watch.html")], capture_output=True, text=True)
         self.assertNotIn("Error", done.stderr)
-        self.assertEqual([x for x in done.stderr.splitlines() if "Warning" in x and "trimming empty" not in x], [])
+        self.assertEqual(
+            [x for x in done.stderr.splitlines() if "Warning" in x and "trimming empty" not in x], []
+        )
 
     def test_what_it_holds(self):
         w = small_watch()
@@ -70,7 +72,9 @@ class Page(Case):
         noise = {(line["layer"], line["head"]): line for line in w.noise()}
         for head in found["heads"]:
             line = noise[head["layer"], head["head"]]
-            self.assertAlmostEqual(head["values"]["measured"], line["measured"], delta=1e-3 * line["measured"])
+            self.assertAlmostEqual(
+                head["values"]["measured"], line["measured"], delta=1e-3 * line["measured"]
+            )
 
     def test_size_is_bounded(self):
         """270 heads and 8192 tokens, of which the last are shown."""
@@ -80,8 +84,19 @@ class Page(Case):
         rows[..., 0] = np.arange(1, n + 1)
         ids = Tokens(rng.integers(0, 9999, (1, n)))
         record = Record(
-            0, 0, n, np.arange(n), rows, np.zeros((1, heads, n)), rng.integers(0, n, (1, heads, n, TOP), np.int32),
-            rng.random((1, heads, n, TOP), np.float32), ids, ids, 0, rng.random((1, heads, 64, 64), np.float32), 128,
+            0,
+            0,
+            n,
+            np.arange(n),
+            rows,
+            np.zeros((1, heads, n)),
+            rng.integers(0, n, (1, heads, n, TOP), np.int32),
+            rng.random((1, heads, n, TOP), np.float32),
+            ids,
+            ids,
+            0,
+            rng.random((1, heads, 64, 64), np.float32),
+            128,
         )
         w = Watch(build(DECODERS["llama"]), Words())
         w.layers = [Layer(f"layers.{x}", x, "self", heads, str(x), [record]) for x in range(30)]
@@ -106,7 +121,9 @@ class Page(Case):
                 self.assertEqual(values[name] is None, lost, (head, name))
             self.assertEqual("NaN" in head["reason"], lost)
         for head in range(4):
-            cells = np.frombuffer(base64.b64decode(found["layers"][0]["map"]["bytes"]), "u1").reshape(4, -1)[head]
+            cells = np.frombuffer(base64.b64decode(found["layers"][0]["map"]["bytes"]), "u1").reshape(4, -1)[
+                head
+            ]
             self.assertEqual(cells.any(), head != 1)
 
     def test_nothing_to_save(self):
@@ -120,18 +137,20 @@ class Page(Case):
 class Command(Case):
     @classmethod
     def setUpClass(cls):
-        """A tiny model and a tokenizer in a folder, as save_pretrained() leaves them."""
+        """A tiny model and a tokenizer in a folder, as save_pretrained() writes them."""
         cls.model = tempfile.mkdtemp(prefix="attend-model-")
         cls.addClassCleanup(shutil.rmtree, cls.model)
         torch.manual_seed(0)
         config = {**LLAMA_LIKE, "vocab_size": 300, "max_position_embeddings": 64}
         hf.LlamaForCausalLM(hf.LlamaConfig(**config)).save_pretrained(cls.model)
-        words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<unk>": 0, "the": 3, "clock": 4, ".": 5}, unk_token="<unk>"))
+        words = tokenizers.Tokenizer(
+            tokenizers.models.WordLevel({"<unk>": 0, "the": 3, "clock": 4, ".": 5}, unk_token="<unk>")
+        )
         words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
         hf.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(cls.model)
 
     def run_it(self, *arguments, input=""):
-        """What the command says, without a process for each: that would import transformers anew."""
+        """Output of the command in this process: a new one would import transformers again."""
         with open(self.path("said"), "w+b") as out, open(self.path("complained"), "w+b") as err:
             streams = (1, out), (2, err)
             kept = [os.dup(number) for number, _ in streams]
@@ -154,10 +173,26 @@ class Command(Case):
         return types.SimpleNamespace(returncode=status or 0, stdout=texts[0], stderr=texts[1])
 
     def test_page(self):
-        """By a process of its own."""
+        """The command in a new process."""
         done = subprocess.run(
-            [sys.executable, "-m", "attend", "watch", self.model, "--text", TEXT, "-o", "page.html", "--tokens", "50", "--noise"],
-            cwd=self.dir, capture_output=True, text=True, timeout=HANG,
+            [
+                sys.executable,
+                "-m",
+                "attend",
+                "watch",
+                self.model,
+                "--text",
+                TEXT,
+                "-o",
+                "page.html",
+                "--tokens",
+                "50",
+                "--noise",
+            ],
+            cwd=self.dir,
+            capture_output=True,
+            text=True,
+            timeout=HANG,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("page.html: 2 layers, 8 heads, 50 tokens", done.stdout)
@@ -168,7 +203,17 @@ class Command(Case):
         self.assertEqual(found["layers"][0]["total"], 50)
 
     def test_generation_and_standard_input(self):
-        done = self.run_it("watch", self.model, "--text", "-", "-o", "page.html", "--generate", "4", input="the clock . the clock")
+        done = self.run_it(
+            "watch",
+            self.model,
+            "--text",
+            "-",
+            "-o",
+            "page.html",
+            "--generate",
+            "4",
+            input="the clock . the clock",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("page.html"), encoding="utf-8") as file:
             self.assertGreaterEqual(embedded(file.read())["layers"][0]["total"], 5)
@@ -199,7 +244,7 @@ class Command(Case):
             (["watch", self.model], "--text"),
             (["watch", self.model, "--text", "none.txt"], "--text none.txt: No such file"),
             (["watch", self.model, "--text", "empty.txt"], "empty.txt: there is no text"),
-            (["watch", self.model, "--text", TEXT, "--tokens", "0"], "'0' is no positive number"),
+            (["watch", self.model, "--text", TEXT, "--tokens", "0"], "'0' is not a positive number"),
             (["watch", self.model, "--text", TEXT, "-o", "no/page.html"], "-o no/page.html"),
             (["watch", self.model, "--text", TEXT, "-o", "folder"], "-o folder: is a folder"),
         ):

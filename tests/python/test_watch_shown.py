@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a watch shows: its page in a browser, and its plots."""
+"""The page of a watch in a browser, and its plots."""
 
 import unittest
 
@@ -11,7 +11,7 @@ from watch_pages import Case, Words, small_watch
 
 import attend
 
-# Run inside the page: uses it as a person would, and says what came of it.
+# Runs inside the page: operates it as a user would, and reports the results.
 PROBE = """<script>
 addEventListener('load', () => {
   const byId = (id) => document.getElementById(id), said = {};
@@ -61,7 +61,10 @@ class Shown(html_pages.Browser, Case):
     def test_a_person_explores(self):
         w = small_watch()
         said = self.browse_watch(w, 1280)
-        self.assertEqual([said["first"], said["moved"], said["clicked"]], ["Layer 0, head 0", "Layer 1, head 1", "Layer 0, head 3"])
+        self.assertEqual(
+            [said["first"], said["moved"], said["clicked"]],
+            ["Layer 0, head 0", "Layer 1, head 1", "Layer 0, head 3"],
+        )
         (head,) = [head for head in w.heads() if (head["layer"], head["head"]) == (0, 3)]
         self.assertEqual(said["reason"].strip(), f"{head['character']}: {head['reason']}")
         self.assertEqual((said["tokens"], said["dots"]), (40, 8))
@@ -81,7 +84,9 @@ class Shown(html_pages.Browser, Case):
         self.assert_light(said)
 
     def test_in_the_dark_on_a_phone(self):
-        self.assert_dark(self.browse_watch(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0"))
+        self.assert_dark(
+            self.browse_watch(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0")
+        )
 
     def test_gaps(self):
         model = build(DECODERS["llama"])

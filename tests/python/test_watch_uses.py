@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""attend.watch: generation, noise and phases, what it refuses, plots."""
+"""attend.watch: generation, noise and phases, refusals, plots."""
 
 import copy
 import pickle
@@ -33,7 +33,9 @@ class Generation(unittest.TestCase):
                 self.assertEqual([row["step"] for row in rows], [0] * 12 + [1, 2, 3, 4, 5])
                 for name in COLUMNS:
                     if name != "max":
-                        np.testing.assert_allclose([row[name] for row in rows], expected[name][0, h], **CLOSE, err_msg=name)
+                        np.testing.assert_allclose(
+                            [row[name] for row in rows], expected[name][0, h], **CLOSE, err_msg=name
+                        )
                 got = [found[layer.index, h][k] for k in ("previous_token", "duplicate_token", "induction")]
                 np.testing.assert_allclose(got, [score[h] for score in scores], **CLOSE)
         return w
@@ -58,7 +60,9 @@ class Generation(unittest.TestCase):
             model(input_ids=b)
         both = [[weights(eager(model, input_ids=ids).attentions[0]), ids.numpy()] for ids in (a, b)]
         scores = [pattern_scores(p, ids)[2] for p, ids in both]
-        self.assertAlmostEqual(w.detect()[1]["induction"], (20 * scores[0][1] + 30 * scores[1][1]) / 50, places=4)
+        self.assertAlmostEqual(
+            w.detect()[1]["induction"], (20 * scores[0][1] + 30 * scores[1][1]) / 50, places=4
+        )
 
     def test_beams_move_their_tokens(self):
         model, ids = sharp(DECODERS["llama"]), 3 + tokens(batch=1, length=12) % 7
@@ -69,7 +73,9 @@ class Generation(unittest.TestCase):
         self.assertEqual(len(seen), 12)
         for record, now in seen[::2]:
             dense = weights(eager(model, input_ids=torch.from_numpy(now)).attentions[0])
-            np.testing.assert_allclose(record.column("entropy")[:, :, -1], columns(dense)["entropy"][:, :, -1], **CLOSE)
+            np.testing.assert_allclose(
+                record.column("entropy")[:, :, -1], columns(dense)["entropy"][:, :, -1], **CLOSE
+            )
 
     def test_translator(self):
         model = sharp(TRANSLATORS["bart"])
@@ -108,7 +114,9 @@ class Noise(unittest.TestCase):
         size = (out**2).sum((1, 2))
         moved = ((self.dense(rounded)[3] - out) ** 2).sum((1, 2))
         lines = [line for line in self.w.noise() if line["layer"] == 1]
-        np.testing.assert_allclose([line["predicted"] for line in lines], np.sqrt(statistic.sum(1) * variance / size), rtol=1e-3)
+        np.testing.assert_allclose(
+            [line["predicted"] for line in lines], np.sqrt(statistic.sum(1) * variance / size), rtol=1e-3
+        )
         np.testing.assert_allclose([line["measured"] for line in lines], np.sqrt(moved / size), rtol=1e-3)
 
     def test_prediction(self):
@@ -121,8 +129,13 @@ class Noise(unittest.TestCase):
             self.assertGreater(a["predicted"], 5 * b["predicted"])
 
     def test_refused(self):
-        for arguments, says in (({"bits": 9}, "bits = 9"), ({"kind": "fp4"}, "kind = 'fp4'"), ({"bits": 4, "kind": "fp8"}, "must be 8"),
-                                ({"kind": 3}, "kind = 3"), ({"layers": [0, 2]}, "layer = 2 must be in")):
+        for arguments, says in (
+            ({"bits": 9}, "bits = 9"),
+            ({"kind": "fp4"}, "kind = 'fp4'"),
+            ({"bits": 4, "kind": "fp8"}, "must be 8"),
+            ({"kind": 3}, "kind = 3"),
+            ({"layers": [0, 2]}, "layer = 2 must be in"),
+        ):
             with self.assertRaisesRegex(ValueError, says):
                 self.w.noise(**arguments)
         for bits in 2.5, "a":
@@ -163,12 +176,12 @@ class Phases(unittest.TestCase):
             e = np.exp(s * rng.standard_normal((400, keys)))
             q = e / e.sum(1, keepdims=True)
             drawn.append(-(q * np.log(q)).sum(1).mean())
-        # Rows are taken in eight groups, whose mean spread and length stand for all.
+        # Rows are in eight groups, and the mean spread and length of a group represent its rows.
         self.assertAlmostEqual(line["random_entropy"], np.mean(drawn), delta=0.05)
 
 
 class OwnAttention(torch.nn.Module):
-    """Attention that asks nobody."""
+    """Attention that does not call an implementation."""
 
     def __init__(self, config, layer_idx=0):
         super().__init__()
@@ -187,7 +200,7 @@ class Mixer(OwnAttention):
 
 class Refusals(unittest.TestCase):
     def test_not_a_model(self):
-        with self.assertRaisesRegex(TypeError, "Linear is no model of transformers"):
+        with self.assertRaisesRegex(TypeError, "Linear is not a model of transformers"):
             attend.watch(torch.nn.Linear(2, 2))
         with self.assertRaisesRegex(ValueError, "keep = 'all'"):
             attend.watch(build(DECODERS["llama"]), keep="all")
@@ -195,8 +208,10 @@ class Refusals(unittest.TestCase):
     def test_arguments(self):
         model = build(DECODERS["llama"])
         for more, error, says in (
-            ({"keep": 5}, TypeError, "keep = 5 must be None"), ({"keep": [0.5]}, TypeError, r"keep = \[0.5\]"),
-            ({"keep": [-1]}, ValueError, r"keep = \[-1\]"), ({"rows": "a"}, TypeError, "rows = 'a' must be an integer"),
+            ({"keep": 5}, TypeError, "keep = 5 must be None"),
+            ({"keep": [0.5]}, TypeError, r"keep = \[0.5\]"),
+            ({"keep": [-1]}, ValueError, r"keep = \[-1\]"),
+            ({"rows": "a"}, TypeError, "rows = 'a' must be an integer"),
             ({"rows": 0}, ValueError, "rows = 0 must be positive"),
         ):
             with self.assertRaisesRegex(error, says):
@@ -218,12 +233,17 @@ class Refusals(unittest.TestCase):
         model = build(DECODERS["llama"])
         for layer in model.model.layers:
             layer.self_attn = OwnAttention(model.config)
-        with self.assertRaisesRegex(RuntimeError, "nothing was watched: model.layers.0.self_attn .* bypasses"):
+        with self.assertRaisesRegex(
+            RuntimeError, "nothing was watched: model.layers.0.self_attn .* bypasses"
+        ):
             with attend.watch(model, partial=True):
                 model(input_ids=tokens())
 
     def test_one_layer_that_bypasses_the_interface(self):
-        for kind, says in (OwnAttention, r"model.layers.1.self_attn \(OwnAttention\) bypasses"), (Mixer, "scaled_dot_product_attention bypasses"):
+        for kind, says in (OwnAttention, r"model.layers.1.self_attn \(OwnAttention\) bypasses"), (
+            Mixer,
+            "scaled_dot_product_attention bypasses",
+        ):
             model = build(DECODERS["llama"])
             model.model.layers[1].self_attn = kind(model.config)
             with self.assertRaisesRegex(RuntimeError, says):
@@ -235,12 +255,20 @@ class Refusals(unittest.TestCase):
             self.assertEqual((len(w.layers), len(w.missed)), (1, 1))
 
     def test_models_with_attention_of_their_own(self):
-        size = {"vocab_size": 97, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+        size = {
+            "vocab_size": 97,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+        }
         for model in (
             hf.XLNetModel(hf.XLNetConfig(vocab_size=97, d_model=32, n_layer=2, n_head=4, d_inner=48)),
             hf.DebertaModel(hf.DebertaConfig(**size)),
         ):
-            with self.subTest(type(model).__name__), self.assertRaisesRegex((TypeError, RuntimeError), "attention interface"):
+            with self.subTest(type(model).__name__), self.assertRaisesRegex(
+                (TypeError, RuntimeError), "attention interface"
+            ):
                 with attend.watch(model.eval()):
                     model(input_ids=tokens())
 
@@ -273,10 +301,14 @@ class Refusals(unittest.TestCase):
             with self.assertRaises(IndexError):
                 with attend.watch(model):
                     model(input_ids=tokens() + 1000)
-            self.assertEqual((model.config._attn_implementation, model.model.config._attn_implementation), (before, before))
+            self.assertEqual(
+                (model.config._attn_implementation, model.model.config._attn_implementation), (before, before)
+            )
             self.assertIsNone(attend.transformers.observer)
             self.assertIs(torch.nn.functional.scaled_dot_product_attention, sdpa)
-            self.assertFalse(any(module._forward_hooks or module._forward_pre_hooks for module in model.modules()))
+            self.assertFalse(
+                any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+            )
             self.assertTrue(model(input_ids=tokens()).logits.requires_grad)
 
     def test_nested(self):

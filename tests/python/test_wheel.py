@@ -21,7 +21,14 @@ def header_version():
 
 
 def run(*command, **keywords):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", **keywords)
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        **keywords,
+    )
 
 
 def readme_example():
@@ -35,13 +42,13 @@ WHEEL = None
 
 
 def index_answers():
-    """Whether packages can be fetched, and pip's word if not."""
+    """Whether packages can be downloaded, and pip's message if not."""
     done = run(sys.executable, "-m", "pip", "index", "--retries", "0", "versions", "numpy")
     return done.returncode == 0, done.stdout.splitlines()[-1]
 
 
 def setUpModule():
-    """Objects are kept in build/wheel.  Without an index, what builds is that of this environment."""
+    """Objects are cached in build/wheel; without an index, packages of this environment build."""
     global WHEEL
     unittest.addModuleCleanup(shutil.rmtree, FOLDER)
     here = [] if index_answers()[0] else ["--no-build-isolation"]
@@ -68,9 +75,13 @@ class Wheel(unittest.TestCase):
         self.assertRegex(os.path.basename(self.path), r"-cp311-abi3-\w+\.whl$")
 
     def test_contents(self):
-        """Every file of the package, what the build writes, and libraries besides."""
+        """All files of the package, generated files, and libraries."""
         package = os.path.join(ROOT, "python", "attend")
-        wanted = {f"attend/{x}" for x in os.listdir(package) if os.path.isfile(os.path.join(package, x)) and not x.endswith(".so")}
+        wanted = {
+            f"attend/{x}"
+            for x in os.listdir(package)
+            if os.path.isfile(os.path.join(package, x)) and not x.endswith(".so")
+        }
         wanted.add("attend/theory.py")
         have = {x for x in self.names if x.startswith("attend/")}
         self.assertEqual({x for x in have if not x.endswith(".so")}, wanted)
@@ -86,7 +97,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual([x.split(">")[0] for x in plain], ["numpy"])
 
     def symbols(self, *command):
-        """What a command says of each library of the wheel: (name, text)."""
+        """The output of a command for each library of the wheel: (name, text)."""
         for name in self.names:
             if name.endswith(".so"):
                 with tempfile.NamedTemporaryFile(suffix=".so") as file:
@@ -107,11 +118,15 @@ class Wheel(unittest.TestCase):
             self.assertEqual([x for x in exported if not re.match("attend_|PyInit__", x)], [], name)
 
     def test_limited_api(self):
-        """Only functions of the stable interface: of those with an underscore, a few."""
+        """Only functions of the stable interface, and a few with an underscore."""
         for name, text in self.symbols("nm", "-D"):
             used = re.findall(r" U (_?Py\w+)", text)
             self.assertTrue(len(used) > 10 or ".abi3." not in name, name)
-            self.assertEqual([x for x in used if x.startswith("_Py") and not re.search("_SizeT$|Struct$|_Dealloc$", x)], [], name)
+            self.assertEqual(
+                [x for x in used if x.startswith("_Py") and not re.search("_SizeT$|Struct$|_Dealloc$", x)],
+                [],
+                name,
+            )
 
 
 class Install(unittest.TestCase):

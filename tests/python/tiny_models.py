@@ -8,24 +8,52 @@ VOCABULARY = 97
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 LLAMA_LIKE = {
-    "vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128, **TOKENS,
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+    **TOKENS,
 }
 BERT_LIKE = {
-    "vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "max_position_embeddings": 64, "pad_token_id": 0,
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
 }
 VISION = {
-    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 32,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "image_size": 32,
     "patch_size": 8,
 }
 BART_LIKE = {
-    "vocab_size": VOCABULARY, "d_model": 32, "decoder_layers": 2, "encoder_layers": 2, "decoder_attention_heads": 4,
-    "encoder_attention_heads": 4, "decoder_ffn_dim": 48, "encoder_ffn_dim": 48, "max_position_embeddings": 64, **TOKENS,
+    "vocab_size": VOCABULARY,
+    "d_model": 32,
+    "decoder_layers": 2,
+    "encoder_layers": 2,
+    "decoder_attention_heads": 4,
+    "encoder_attention_heads": 4,
+    "decoder_ffn_dim": 48,
+    "encoder_ffn_dim": 48,
+    "max_position_embeddings": 64,
+    **TOKENS,
     "decoder_start_token_id": 1,
 }
 T5_LIKE = {
-    "vocab_size": VOCABULARY, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4,
+    "vocab_size": VOCABULARY,
+    "d_model": 32,
+    "d_kv": 8,
+    "d_ff": 48,
+    "num_layers": 2,
+    "num_heads": 4,
     "decoder_start_token_id": 0,
 }
 
@@ -48,7 +76,9 @@ DECODERS = {
     "gemma": _llama_like("Gemma", head_dim=8),
     "gemma2": _llama_like("Gemma2", head_dim=8, sliding_window=5),
     "gemma3": _llama_like("Gemma3Text", "Gemma3ForCausalLM", head_dim=8, sliding_window=5),
-    "gpt_oss": _llama_like("GptOss", head_dim=8, num_local_experts=2, num_experts_per_tok=1, sliding_window=5),
+    "gpt_oss": _llama_like(
+        "GptOss", head_dim=8, num_local_experts=2, num_experts_per_tok=1, sliding_window=5
+    ),
     "granite": _llama_like("Granite"),
     "stablelm": _llama_like("StableLm"),
     "glm": _llama_like("Glm"),
@@ -57,18 +87,31 @@ DECODERS = {
     "exaone4": _llama_like("Exaone4", sliding_window=5),
     "nemotron": _llama_like("Nemotron"),
     "llama4": _llama_like(
-        "Llama4Text", "Llama4ForCausalLM", head_dim=8, attention_chunk_size=6, num_local_experts=2, intermediate_size_mlp=48
+        "Llama4Text",
+        "Llama4ForCausalLM",
+        head_dim=8,
+        attention_chunk_size=6,
+        num_local_experts=2,
+        intermediate_size_mlp=48,
     ),
     "gpt2": (
         hf.GPT2LMHeadModel,
-        lambda: hf.GPT2Config(vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, n_positions=64, **TOKENS),
+        lambda: hf.GPT2Config(
+            vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, n_positions=64, **TOKENS
+        ),
     ),
     "gpt_neox": (hf.GPTNeoXForCausalLM, lambda: hf.GPTNeoXConfig(**{**BERT_LIKE, **TOKENS})),
     "opt": (
         hf.OPTForCausalLM,
         lambda: hf.OPTConfig(
-            vocab_size=VOCABULARY, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4,
-            max_position_embeddings=64, word_embed_proj_dim=32, **TOKENS,
+            vocab_size=VOCABULARY,
+            hidden_size=32,
+            ffn_dim=48,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            max_position_embeddings=64,
+            word_embed_proj_dim=32,
+            **TOKENS,
         ),
     ),
 }
@@ -116,7 +159,7 @@ def whisper():
 
 
 def build(entry, **changes):
-    """The model of an entry, the same weights every time, ready to be evaluated."""
+    """The model of an entry in evaluation mode, with the same weights every time."""
     cls, config = entry
     config = config()
     for name, value in changes.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of a watch's page share: a small watch, and where it is saved."""
+"""Helpers of the tests of a watch's page: a small watch, and its path."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import attend
 
 
 class Words:
-    """Names every token after its number; some names must not reach the page as they are."""
+    """Names every token by its number; some names contain characters that must be escaped."""
 
     def decode(self, ids):
         return " </script><b>" if ids[0] == 7 else f" w{ids[0]}"

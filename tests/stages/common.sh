@@ -95,8 +95,8 @@ run_ctest() {
     log=build/$preset/Testing/Temporary/LastTest.log
     expected=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')
     rm -f "$log"
-    # A test that hangs is ended: an hour where every grid is walked whole.
-    limit=$(awk -v scale="${ATTEND_TEST_SCALE:-1}" 'BEGIN { print (scale > 1) ? 3600 : 900 }')
+    # A test that hangs is ended: an hour where every grid is walked whole, and where it is asked for.
+    limit=${TEST_LIMIT:-$(awk -v scale="${ATTEND_TEST_SCALE:-1}" 'BEGIN { print (scale > 1) ? 3600 : 900 }')}
     ctest --test-dir "build/$preset" -j "$jobs" --timeout "$limit" "$@" >"build/$preset.ctest.log" 2>&1
     if ! [ -f "$log" ]; then
         cat "build/$preset.ctest.log"

@@ -9,7 +9,7 @@
 #include "support/tensors.h"
 #include "support/test.h"
 
-/* A head of 1024 keys to which nothing applies. */
+/* A mixed head of 1024 keys. */
 static attend_head plain_head(void)
 {
     attend_head head = {.struct_size = sizeof head,
@@ -49,7 +49,7 @@ static const char *character(const attend_head *head)
 #define CHECK_IS(head, name)                                                             \
     CHECK(strcmp(character(&(head)), name) == 0, "%s", character(&(head)))
 
-/* Without `field` = value beyond the threshold it is mixed, with it `name`. */
+/* The class is `mixed` below the threshold of `field` and `name` above it. */
 #define CHECK_THRESHOLD(field, below, above, name)                                       \
     do {                                                                                 \
         attend_head head = plain_head();                                                 \
@@ -75,7 +75,7 @@ TEST(few_keys_are_not_local_so_soon)
 {
     attend_head head = plain_head();
 
-    head.keys = 32; /* sqrt is 5.7, an eighth 4 */
+    head.keys = 32; /* sqrt(keys) is 5.7, keys / 8 is 4 */
     head.log_distance = log(1 + 4.1);
     CHECK_IS(head, "mixed");
     head.log_distance = log(1 + 3.9);
@@ -92,7 +92,7 @@ TEST(averages)
         head = even_head(m, 0.91);
         head.margin = 5;
         CHECK_IS(head, "average");
-        head.n_eff = m + 0.51; /* and so of m + 1, whose mass is the same */
+        head.n_eff = m + 0.51; /* so has m + 1, with the same mass */
         CHECK_IS(head, m < ATTEND_TOP_MAX ? "average" : "mixed");
     }
     attend_head unknown = even_head(3, 0.95);
@@ -116,7 +116,7 @@ TEST(pairs)
     attend_head_character(&head, 0.1, reason, sizeof reason);
     CHECK(strstr(reason, "0.95 > 0.9") && strstr(reason, "margin 0.2 < noise 0.552"),
           "%s", reason);
-    /* Scores of nothing are not noisy. */
+    /* A head without scores is not noisy. */
     head.max = head.margin = 0;
     CHECK_IS(head, "average");
     head = even_head(3, 0.95);
@@ -184,7 +184,7 @@ TEST(names)
 
 enum { N = 96, COLUMNS = ATTEND_HEAD_STATS_COUNT };
 
-/* One head of N queries and keys of width N: scores are what `score` says. */
+/* One head of N queries and keys of width N, with the scores of the function `score`. */
 struct made {
     double q[N * N], k[N * N], rows[N * COLUMNS], top[N * ATTEND_TOP_MAX];
     attend_stats stats;
@@ -304,7 +304,7 @@ TEST(means_of_a_known_head)
 
 TEST(rows_without_keys_do_not_count)
 {
-    /* And two that no header names. */
+    /* Two more, which no header defines. */
     attend_stat columns[COLUMNS + 2] = ATTEND_HEAD_STATS;
     /* Four rows: no key, one key, two keys, NaN; the columns are those of the header. */
     const double inf = INFINITY;

@@ -13,7 +13,7 @@ static const shape shapes[] = {
     {2, 4, 2, 37, 65, 24, 1},   /* a batch with grouped heads */
     {1, 1, 1, 1, 700, 8, 1},    /* one query */
     {1, 1, 1, 1700, 40, 5, 1},  /* lanes are added up on the way */
-    {1, 3, 3, 50, 3, 3, 1},     /* fewer keys than anything */
+    {1, 3, 3, 50, 3, 3, 1},     /* fewer keys than lanes */
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -51,7 +51,7 @@ TEST_ON_SETS(pooled_blocks_of_any_size, ctx, 2)
         }
 }
 
-/* What else is wanted, and so which queries and keys are looked at, changes no bit. */
+/* Other outputs, which extend the range of queries and keys, change no bit. */
 TEST_ON_SETS(alone_or_together, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++) {
@@ -146,7 +146,7 @@ TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
     }
 }
 
-/* Blocks of the map are sums of the rectangle, the whole of P. */
+/* Blocks of the map are sums of the rectangle that covers all of P. */
 TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
 {
     const shape n = {1, 2, 1, 100, 130, 16, 1};
@@ -168,7 +168,7 @@ TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
     problem_free(&a.p);
 }
 
-/* The whole of P against the weights of the forward pass, by its own LSE. */
+/* All of P against the weights of the forward pass, by its own LSE. */
 TEST_ON_SETS(zoom_is_the_weights, ctx, 1)
 {
     const shape few = {1, 4, 2, 9, 300, 24, 1};
@@ -233,8 +233,8 @@ TEST_ON_SETS(any_strides, ctx, 1)
 /* ---- numbers -------------------------------------------------------------- */
 
 /*
- * Scores near 1e4 that f32 holds exactly: what is left is the LSE, which f32 would round
- * by up to 5e-4 and f64 does not.
+ * Scores near 1e4 that f32 holds exactly: the error is that of the LSE, up to 5e-4 in f32
+ * and none in f64.
  */
 TEST_ON_SETS(scores_near_1e4, ctx, 1)
 {
@@ -266,23 +266,23 @@ TEST_ON_SETS(scores_near_1e4, ctx, 1)
     problem_free(&a.p);
 }
 
-/* An LSE of any kind: P is exp(score - lse), whoever made it. */
+/* Any LSE: P is exp(score - lse). */
 TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
 {
     static const double lses[] = {-INFINITY, NAN, INFINITY, -40, -300, -1e6, 60, 0};
 
     for (int type = 0; type < FLOAT_DTYPES; type++)
-        for (int at = 0; at < 9; at++) { /* one kind of them, and in the end all */
+        for (int at = 0; at < 9; at++) { /* one kind per run, and all in the last */
             ask a = ask_make((shape){1, 2, 1, 50, 60, 8, 1}, float_dtypes[type],
                              RULE_CAUSAL, 9);
             for (int64_t i = 3; i < 50; i += 5)
                 view_set(&a.want.lse, 0, 1, i, 0, lses[at < 8 ? at : i / 5 % 8]);
-            if (at == 0) /* hides whatever the query holds */
+            if (at == 0) /* hides the row, also with NaN in q */
                 view_set(&a.want.q, 0, 1, 3, 0, NAN);
             ask_everything(&a, 10);
             auto_map map = map_make(&a);
             CHECK(ask_run(&a, ctx) && probes_agree(&a, &map), "kind %d, probes", at);
-            /* Whatever is not a probe is infinite above what its type holds. */
+            /* Except for probes, P above the range of the type is infinite. */
             const double largest = a.p.dtype == ATTEND_F64 ? DBL_MAX : FLT_MAX;
             for (int64_t x = 0; x < 2 * 50 * 60; x++)
                 map.p[x] = map.p[x] > largest ? INFINITY : map.p[x];
@@ -292,7 +292,7 @@ TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
         }
 }
 
-/* What K holds where nobody looks changes no bit. */
+/* Contents of hidden keys change no bit. */
 TEST_ON_SETS(hidden_keys_do_not_count, ctx, 1)
 {
     static const rule_kind kinds[] = {RULE_MASK, RULE_MASK_OF_KEYS};
@@ -366,7 +366,7 @@ TEST_ON_SETS(a_repeated_call_allocates_nothing, plain, 1)
 
 /* ---- errors --------------------------------------------------------------- */
 
-/* Expects the call to fail with this message and to leave all outputs alone. */
+/* Expects failure with this message and unchanged outputs. */
 static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
                    const attend_inspection *sound, const char *message)
 {
@@ -378,7 +378,7 @@ static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
            strcmp(err.message, message) == 0 && answers_are_poisoned(a);
 }
 
-/* A sound request and the default rule after `wrong`. */
+/* A valid request and the default rule, after the invalid case `wrong`. */
 #define REFUSES(message, wrong)                                                          \
     do {                                                                                 \
         attend_rule rule = attend_rule_default();                                        \
@@ -468,7 +468,7 @@ TEST(errors_of_pointers_and_probes)
 
 int main(void)
 {
-    if (splits_are_forced()) { /* only a forward pass has them */
+    if (splits_are_forced()) { /* outputs of a forward pass only */
         RUN(zoom_is_the_weights);
         return split_finish();
     }

@@ -13,7 +13,7 @@ static attend_context *ctx;
 
 /* ---- one-hot and equal scores ------------------------------------------------ */
 
-/* Gaps beyond which a weight is 0, hidden keys and biases of -inf, all the same. */
+/* Gaps with a weight of 0, hidden keys and biases of -inf have the same statistics. */
 static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
 {
     auto_problem p = problem_of_score(dtype, 3, nk, how == 0 ? -9984.0 : 0.0);
@@ -125,7 +125,7 @@ static void entropy_case(attend_dtype dtype, const double *scores, int64_t nk,
           entropy_of(scores, nk));
 }
 
-/* The top key first, in the middle, last, and after smaller ones that led before. */
+/* The top key is first, in the middle, last, or after smaller running maxima. */
 TEST(rows_near_one_hot_keep_their_entropy)
 {
     static const int64_t lengths[] = {2, 3, 200, 1500};
@@ -144,7 +144,7 @@ TEST(rows_near_one_hot_keep_their_entropy)
         }
 }
 
-/* Steps of 2^-10, which f32 still resolves near 1e4. */
+/* Steps of 2^-10, which are exact in f32 near 1e4. */
 TEST(scores_near_ten_thousand)
 {
     double scores[700];
@@ -201,7 +201,7 @@ TEST(a_common_shift_changes_nothing)
 
 /* ---- rows without keys, rows of NaN, sinks -------------------------------------- */
 
-/* Row i has what a row without keys must have. */
+/* Row i has the statistics of a row without keys. */
 static void states_no_keys(const problem *p, int64_t i, int how)
 {
     const attend_stats *const s = p->io.stats;
@@ -300,7 +300,7 @@ TEST(nan_and_inf_make_all_but_keys_nan)
         not_numbers(dtype, how);
 }
 
-/* A value that is not a number shows in the statistics of values, and only there. */
+/* NaN in V affects only the statistics of values. */
 TEST(nan_values_show_in_the_statistics_of_values)
 {
     FOR_DTYPES(dtype)
@@ -391,8 +391,8 @@ TEST(past_the_last_key_there_is_none)
  */
 
 /*
- * The same bits, whatever is requested with a column and in both types, but for the
- * noise: it is dear, so that others may be summed another way where it is asked for.
+ * A column has the same bits with any other columns and in both types, except with noise:
+ * it is expensive, so sums may be computed differently with it.
  */
 static void column_alone(attend_dtype dtype, int x)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The accuracy that the library states for entropy, participation and distances. */
+/* The documented accuracy of entropy, participation and distances. */
 #include "stats_fixture.h"
 
 #include "check/check.h"
@@ -49,7 +49,7 @@ static double worst_error(const struct check_problem *p, const struct check_outp
             continue;
         const double error = fabs(got->rows[at] - value) / fabs(value);
         if (!(error <= worst)) {
-            worst = isnan(error) ? INFINITY : error; /* NaN is the worst */
+            worst = isnan(error) ? INFINITY : error; /* NaN counts as the largest error */
             *stat = x;
         }
     }

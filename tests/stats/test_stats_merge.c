@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend_stats_merge: raw sums of parts of the keys, merged, are the statistics of all of
- * them.  Sums of one part give the very bits of the call that left them.
+ * attend_stats_merge: merged raw sums of parts give the statistics of all keys; the sums
+ * of one part give the bits of the call that made them.
  */
 #define _GNU_SOURCE
 #include "stats_fixture.h"
@@ -39,7 +39,7 @@ static void release(wanted *w)
     free(w);
 }
 
-/* Keys from .. to - 1 of the problem: every view cut, positions moved. */
+/* Keys from .. to - 1 of the problem: sliced views, adjusted positions. */
 static int run_part(attend_context *ctx, const problem *whole, int64_t from, int64_t to,
                     const int64_t *offset, wanted *w)
 {
@@ -126,8 +126,10 @@ static void parts_make_the_whole(attend_context *ctx)
             CHECK(attend_stats_merge(ctx, &got->request, DV, raw, parts, &err) ==
                       ATTEND_OK,
                   "%s", err.message);
-            /* `ref` has its statistics from the formulas, and sums apart from them; a
-             * device has logarithms of its own. */
+            /*
+             * `ref` computes statistics by formulas, not from sums; a device has another
+             * logarithm.
+             */
             if (parts == 1 && strcmp(attend_context_isa(ctx), "ref") != 0 &&
                 !on_device(ctx)) {
                 CHECK(same_bits(&got->request.rows, want->request.rows.data, "rows"),
@@ -167,7 +169,7 @@ TEST(progress_is_reported)
     release(got);
 }
 
-/* A sound part after `wrong`, and an error that names field and value. */
+/* The valid part after `wrong` is refused with field and value. */
 #define REFUSES(field, value, count, wrong)                                              \
     do {                                                                                 \
         attend_stats_part r = part;                                                      \

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of where keys lie, on every kernel set: distances, their bins, classes and
- * the nearest keys are counts where all weights are equal.
+ * Statistics of key positions, on every kernel set: with equal weights, distances, bins,
+ * classes and nearest keys are counts.
  */
 #include "stats_fixture.h"
 
 static attend_context *ctx;
 
-/* Even weights over keys lo .. hi - 1: every number of a place is a count over theirs. */
+/*
+ * Equal weights over keys lo .. hi - 1: position statistics are counts divided by the
+ * number of keys.
+ */
 static int places_are_right(const problem *p, const struct check_problem *dense,
                             int64_t i, char *wrong, size_t size)
 {
@@ -84,7 +87,7 @@ TEST(places_follow_the_position_of_the_query)
     }
 }
 
-/* One bin holds all, and the last of many has no upper end. */
+/* A single bin has all weight, and the last of many has no upper end. */
 TEST(the_last_bin_is_open)
 {
     static const int64_t offset[] = {((int64_t)1 << 40) + 100};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Summaries against the rows they are of, and requests that are refused. */
+/* Summaries against their rows, and refused requests. */
 #include "stats_fixture.h"
 
 static attend_context *ctx;
@@ -14,7 +14,7 @@ enum {
 
 /* ---- summaries ------------------------------------------------------------------- */
 
-/* What the summary `what` is of, from the row's statistics; NaN: the row is left out. */
+/* The term of summary `what` from a row's statistics; NaN: not counted. */
 static double summarised(const problem *p, int what, int64_t b, int64_t h, int64_t i)
 {
     static const attend_stat stats[] = {ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
@@ -30,7 +30,7 @@ static double summarised(const problem *p, int what, int64_t b, int64_t h, int64
     return keys < 1.0 ? NAN : what == ATTEND_SUMMARY_N_EFF ? value / keys : value;
 }
 
-/* How much of a bin below x: the integer part is the bin. */
+/* x in units of bins: the integer part is the bin. */
 static double bins_below(int what, double x)
 {
     return what == ATTEND_SUMMARY_MARGIN ? x / ATTEND_SUMMARY_MARGIN_BIN : x * BINS;
@@ -44,7 +44,7 @@ static int64_t bin_of(int what, double x)
 }
 
 struct direct {
-    int64_t rows, histogram[BINS], doubtful; /* so near the edge of a bin */
+    int64_t rows, histogram[BINS], doubtful; /* too near a bin edge */
     double mean, sd, min, max;
 };
 
@@ -125,7 +125,7 @@ static int summaries_are_right(const problem *p, const attend_summary *all, char
     return 1;
 }
 
-/* Causal rows of 1, 2, 3 .. keys; some rows see nothing, one holds NaN. */
+/* Causal rows of 1, 2, 3 .. keys; some rows have no visible key, one has NaN. */
 static problem summary_problem(int64_t nq, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 4, 2, nq, nq, 16, 8}, dtype, 21);
@@ -167,7 +167,7 @@ TEST(summaries_are_those_of_the_rows)
 
 TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
 
-/* Alone they are what they are with the rows, on any number of threads. */
+/* Summaries alone have the bits of those with rows, on any number of threads. */
 TEST(summaries_alone_on_other_threads)
 {
     auto_problem p = summary_problem(261, ATTEND_F32);
@@ -179,7 +179,7 @@ TEST(summaries_alone_on_other_threads)
     alone.summaries = problem_own(&p, SUMMARIES_SIZE);
     memset(with.summaries, 0, SUMMARIES_SIZE);
     memset(alone.summaries, 0xff, SUMMARIES_SIZE);
-    /* The noise among all rows may make others be summed another way. */
+    /* With noise statistics, other sums may be computed in another order. */
     with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 261, ATTEND_STAT_KEY_NOISE);
     CHECK(run_stats(&p, ctx), "with the rows");
     p.io.stats = &alone;
@@ -187,7 +187,7 @@ TEST(summaries_alone_on_other_threads)
     CHECK(memcmp(with.summaries, alone.summaries, SUMMARIES_SIZE) == 0, "they differ");
 }
 
-/* Only bf16 of `amx` and the noise of `avx512bf16` go to another set. */
+/* Only `amx` in bf16, and `avx512bf16` with noise, use a fallback set. */
 TEST(statistics_change_no_bit_of_o)
 {
     auto_problem p = summary_problem(261, ATTEND_F32);
@@ -207,7 +207,7 @@ TEST(statistics_change_no_bit_of_o)
 static const attend_stat repeated[] = {4, 6, 4}, unknown[] = {4, 6, 22},
                          negative[] = {4, (attend_stat)-1, 6};
 
-/* A request that is sound in every part. */
+/* A request that is valid in every field. */
 static problem sound_request(attend_stats *stats)
 {
     problem p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
@@ -218,7 +218,7 @@ static problem sound_request(attend_stats *stats)
     return p;
 }
 
-/* Expects a refusal that says so, and nothing written. */
+/* Expects a refusal with this text, and unchanged outputs. */
 static void expect_refusal(const problem *p, const attend_stats *wrong,
                            const attend_stats *sound, const char *says)
 {
@@ -240,7 +240,7 @@ static void expect_refusal(const problem *p, const attend_stats *wrong,
           "%s: something is written", says);
 }
 
-/* A sound request after `wrong`. */
+/* A valid request after the invalid case `wrong`. */
 #define REFUSES(says, wrong)                                                             \
     do {                                                                                 \
         attend_stats stats = sound;                                                      \
@@ -288,7 +288,7 @@ TEST(the_sound_request_is_taken)
     CHECK(run_stats(&p, ctx), "refused");
 }
 
-/* A request for nothing is one for no statistics. */
+/* An empty request has no statistics. */
 TEST(an_empty_request_is_taken)
 {
     auto_problem p = problem_make((shape){1, 1, 1, 3, 5, 8, 6}, ATTEND_F32, 31);

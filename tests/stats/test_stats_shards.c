@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw sums that attend_forward_partials() leaves of subtrees of the keys: reduced in the
- * tree they are the statistics of all keys, to the bit.
+ * Raw sums of subtrees from attend_forward_partials(), reduced in the tree: bitwise the
+ * statistics of all keys.
  */
 #define _GNU_SOURCE
 #include "stats_fixture.h"
@@ -72,7 +72,7 @@ static int level(const attend_partials *a, const attend_partials *b)
     return 63 - __builtin_clzll((unsigned long long)differ);
 }
 
-/* Neighbours that meet first are reduced first, until one is left: to `merged`. */
+/* Reduces neighbours in tree order until one is left, in `merged`. */
 static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats *merged,
                        attend_stats *request, sharding s)
 {
@@ -109,7 +109,7 @@ static int same_statistics(const attend_stats *got, const attend_stats *want,
 
 static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
 {
-    /* `ref` has its statistics from the formulas; a GPU's sums know no tree. */
+    /* `ref` computes statistics by formulas; sums of a GPU are not combined in a tree. */
     const char *const isa = attend_context_isa(ctx);
     const double within = strcmp(isa, "ref") != 0 && strcmp(isa, "cuda") != 0 ? 0.0
                           : p->dtype == ATTEND_F64                            ? 1e-9
@@ -163,7 +163,7 @@ TEST(shards_have_the_statistics_of_the_whole)
         for_each_set(random_shards, threads);
 }
 
-/* Splits of 128 keys, each an item that leaves a partial. */
+/* Splits of 128 keys, each an item that stores a partial. */
 TEST(in_small_splits)
 {
     setenv("ATTEND_SPLIT", "128", 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator for tests that counts, and fails when told to. */
+/* An allocator for tests that counts allocations and fails on request. */
 #ifndef TESTS_COUNTING_H
 #define TESTS_COUNTING_H
 
@@ -10,7 +10,7 @@
 
 enum { BLOCKS_MAX = 64 };
 
-/* An allocator that knows its blocks and refuses number `fail_at`, counted from 0. */
+/* Fails allocation number `fail_at`, counted from 0. */
 typedef struct counting {
     void *block[BLOCKS_MAX];
     int live, calls, refused, misused;

@@ -98,7 +98,7 @@ struct copies {
     uintptr_t at[CHECK_BLOCKS];
 };
 
-/* `pointer` is the address of a pointer, which is set to where its copy is. */
+/* `pointer` is the address of a pointer into a block; redirects it to the copy. */
 static void move(const struct copies *copies, void *pointer)
 {
     const unsigned char *from;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors in the memory of a GPU, between guards, and the driver as far as tests need it.
- */
+/* Tensors in the memory of a GPU between guards, and the driver functions for tests. */
 #ifndef TESTS_DEVICE_MEMORY_H
 #define TESTS_DEVICE_MEMORY_H
 
@@ -24,11 +23,11 @@ struct test_driver {
     int (*graph_launch)(void *exec, void *stream);
     int (*stream_wait)(void *stream);
 };
-/* Its functions, once it has been opened. */
+/* The driver's functions, once it is open. */
 extern struct test_driver driver;
 int open_driver(void);
 
-/* The GPUs that are there, or why none is, in words. */
+/* The list of GPUs, or the reason why there is none. */
 const char *why_not(void);
 
 #define NEEDS_DEVICE                                                                     \
@@ -37,9 +36,12 @@ const char *why_not(void);
             SKIP("no GPU here: %s", why_not());                                          \
     } while (0)
 
-/* `all` problems times the scale of the tests. */
+/* The number of problems: `all` times the scale of the tests. */
 int problems(int all);
-/* The same of repeats, of which the emulator, where nothing can race, has two. */
+/*
+ * The number of repetitions: `all` times the scale, or 2 on the emulator, which has no
+ * races.
+ */
 int repetitions(int all);
 
 enum { GUARD = 4096 };
@@ -50,9 +52,9 @@ void device_free(uintptr_t block);
 int guards_hold(uintptr_t block, size_t size, int fill);
 
 /*
- * attend_forward() on copies of the blocks in the memory of a GPU, which lie as these do
- * up to 256 bytes; `forward` of struct check_blocks.  Fails as well where the call wrote
- * outside of a block.
+ * attend_forward() on copies of the blocks in the memory of a GPU, with the same
+ * alignment up to 256 bytes; `forward` of struct check_blocks.  Also fails if the call
+ * wrote outside of a block.
  */
 attend_status device_forward(struct check_blocks *blocks, attend_context *ctx,
                              const attend_rule *rule, const attend_io *io,

@@ -6,8 +6,8 @@
 #include "check/check.h"
 
 /*
- * Largest error of a call over its bound, or infinite: it failed.  Of f16 in order FAST
- * the weights add 2^-11 P, and 2^-27 per key for underflow.
+ * Largest error of a call over its bound; infinite if it failed.  For f16 in order FAST
+ * the bound includes 2^-11 P, and 2^-27 per key for underflow, for rounding the weights.
  */
 double device_ratio(struct check_blocks *blocks, attend_context *ctx,
                     const struct check_problem *p, struct check_worst *worst);
@@ -20,7 +20,7 @@ struct check_problem wide_keys(int n);
 /* More tiles than SMs: every CTA computes several. */
 struct check_problem many_tiles(int n);
 
-/* What these kernels are compiled for, besides width and dtype. */
+/* The variants of these kernels, besides width and dtype. */
 enum purpose { PLAIN, DECODE, DECODE_SPLITS, MASKED, SCORE_MOD, PURPOSES };
 /* A small problem for one kernel; `spoilt`: hidden values are NaN. */
 struct check_problem kernel_problem(enum purpose purpose, attend_dtype dtype, int64_t d,

@@ -241,7 +241,7 @@ void map_free(dense_map *map)
     free(map->error);
 }
 
-/* The sum of P over a rectangle, its largest element, and how far each may be off. */
+/* The sum of P over a rectangle, its largest element, and the tolerance of each. */
 typedef struct dense_sum {
     double sum, sum_error, max, max_error;
 } dense_sum;
@@ -265,8 +265,8 @@ static dense_sum sum_of(const ask *a, const dense_map *map, int64_t b, int64_t h
             s.max_error = fmax(s.max_error, off);
         }
     /*
-     * A sum has at most 128 keys, or 8 * 4 tiles of 3 vectors, in the arithmetic's own
-     * numbers before it goes on in double; in double it has them all, here and there.
+     * A sum in the arithmetic's type has at most 128 keys, or 8 * 4 tiles of 3 vectors,
+     * before it continues in double.  In double some sums have all terms.
      */
     const double terms = (double)((rows[1] - rows[0]) * (columns[1] - columns[0])) *
                          (a->p.dtype == ATTEND_F64 ? 2 : 0);

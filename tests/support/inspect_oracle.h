@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests of attend_inspect for tests: every output of it wanted, and P densely in
- * double, with how far each element may be off.
+ * Requests of attend_inspect for tests: all outputs, and P by dense evaluation in double
+ * with a tolerance for each element.
  */
 #ifndef TESTS_INSPECT_ORACLE_H
 #define TESTS_INSPECT_ORACLE_H
@@ -42,9 +42,9 @@ void ask_lse(ask *a, int with_sink);
 void ask_pooled(ask *a, int64_t block);
 void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns);
 void ask_columns(ask *a, int64_t last);
-/* Normal q and k under a rule, with an exact LSE; nothing is wanted yet. */
+/* Normal q and k under a rule, with an exact LSE; no outputs yet. */
 ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed);
-/* Everything, with numbers that cut across tiles and work items. */
+/* Requests all outputs, with sizes that are not aligned to tiles and work items. */
 void ask_everything(ask *a, int64_t block);
 
 enum { ASK_OUTPUTS = 5 };
@@ -71,7 +71,7 @@ void map_free(dense_map *map);
 int agrees(const char *what, double got, double want, double error, int64_t b, int64_t h,
            int64_t i, int64_t j);
 int probes_agree(const ask *a, const dense_map *map);
-/* Compares all that is wanted with the dense P. */
+/* Compares all requested outputs with the dense P. */
 int ask_agrees(ask *a, const dense_map *map);
 /* Runs and compares. */
 int ask_check(ask *a, attend_context *ctx);
@@ -84,9 +84,9 @@ typedef struct answers {
 
 answers answers_copy(ask *a);
 void answers_free(answers *copy);
-/* Compares what both have; reports the first difference. */
+/* Compares the outputs present in both; reports the first difference. */
 int answers_are_same(ask *a, const answers *want);
-/* Whether nothing was written since ask_poison(). */
+/* Whether no output was written after ask_poison(). */
 int answers_are_poisoned(ask *a);
 
 #endif

@@ -74,7 +74,7 @@ double score_magnitude(const struct check_problem *dense, int64_t b, int64_t h, 
     return row->size[at] - fmax(fabs(term), fabs(term - row->shift)) + fabs(term);
 }
 
-/* One row, and room for it: [dv] each. */
+/* One row, and temporary memory for it: [dv] each. */
 typedef struct dense_row {
     struct check_row keys;
     double *out, *absolute, *sum, *largest; /* absolute: sum_j P |V| */
@@ -123,7 +123,7 @@ double type_error(attend_dtype dtype)
                                  : 0x1p-7;
 }
 
-/* Relative error of a weight that the rounding of its score can make. */
+/* Relative error of a weight due to the rounding of its score. */
 static double score_error(const problem *p, const dense_row *row)
 {
     const double u = unit_of(p->dtype);

@@ -13,7 +13,7 @@ typedef struct shape {
     int64_t nb, hq, hkv, nq, nk, d, dv;
 } shape;
 
-/* How far from the dense value a result may lie. */
+/* The tolerance of a result. */
 typedef enum closeness {
     /* For unit-normal q, k, v and the default scale: type_error() of max |V|. */
     CLOSE_NORMAL,
@@ -62,48 +62,51 @@ typedef struct result {
     void *out, *lse, *weights;
 } result;
 
-/* O and LSE of a run as a part to merge. */
+/* O and LSE of a run as a part for attend_merge(). */
 attend_part part_of(const problem *p);
 result result_copy(const problem *p);
-/* That of a run, whose failure is reported. */
+/* The outputs of a run; reports a failure. */
 result result_of(const problem *p, attend_context *ctx);
 void result_free(result *r);
-/* Compares what both have; reports the first difference. */
+/* Compares the outputs present in both; reports the first difference. */
 int result_is_same(const problem *p, const result *r);
 /* Runs and compares. */
 int problem_gives(const problem *p, attend_context *ctx, const result *r);
 /* Runs on both and compares. */
 int problem_same_on(const problem *p, attend_context *one, attend_context *other);
-/* The same of one contiguous tensor, which a failure calls `what`. */
+/* Compares one contiguous tensor; `what` names it in the message. */
 int same_bits(const attend_tensor *tensor, const void *bits, const char *what);
 
 /* Whether a call succeeded; reports it if not. */
 int is_ok(attend_status status, const attend_error *err);
 /*
  * Whether a call was refused with status `want`, in one line that names a field and a
- * value; reports what it was otherwise.
+ * value, with the id of the field unless it is a variable of the environment; reports any
+ * other result.
  */
 int is_refused(attend_status status, attend_status want, const attend_error *err,
                const char *field, const char *value);
+/* Whether err->field is set and begins the message, on MPI ranks after "rank 1: ". */
+int names_field(const attend_error *err);
 
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
-/* Of an auto_context. */
+/* The destructor of auto_context. */
 void context_free(attend_context *const *ctx);
-/* Whether a GPU is there; "cuda" is then a set, on tensors in host memory. */
+/* Whether there is a GPU; "cuda" is then a kernel set, with tensors in host memory. */
 int device_runs(void);
-/* Whether a context computes there, without threads and scratch of the host. */
+/* Whether a context computes on the GPU, without threads and scratch of the host. */
 int on_device(const attend_context *ctx);
 /*
  * The names of the sets that run here, one after another from *index 0 on; then NULL.
- * ATTEND_TEST_SET leaves only the one it names, which may be "cuda", or "cuda-fast" for
- * order FAST there.
+ * With ATTEND_TEST_SET only the one it names, which may be "cuda", or "cuda-fast" for the
+ * device in order FAST.
  */
 const char *next_set(int *index);
 /* Runs `body` with a context of every kernel set that runs on this machine. */
 void for_each_set(void (*body)(attend_context *ctx), int threads);
-/* A test whose body runs so. */
+/* A test with such a body. */
 #define TEST_ON_SETS(name, ctx, threads)                                                 \
     static void name##_on(attend_context *ctx);                                          \
     TEST(name) { for_each_set(name##_on, threads); }                                     \
@@ -112,8 +115,8 @@ void for_each_set(void (*body)(attend_context *ctx), int threads);
 /* Whether ATTEND_SPLIT makes splits small. */
 int splits_are_forced(void);
 /*
- * test_finish() for a program that also runs under ATTEND_SPLIT, where it fails if no
- * problem took the path.
+ * test_finish() for a program that also runs under ATTEND_SPLIT; fails if no problem had
+ * several splits.
  */
 int split_finish(void);
 

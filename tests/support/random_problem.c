@@ -23,7 +23,7 @@ double *own_heads(problem *p, uint64_t *state, double size)
 
 int chance(uint64_t *state, double of) { return random_unit(state) <= of; }
 
-/* Any rules at once. */
+/* Any combination of rules. */
 static void random_rule(problem *p, uint64_t *state)
 {
     attend_rule *const rule = &p->rule;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A problem cut into shards of its keys, computed apart and combined. */
+/* A problem in shards of its keys, computed separately and combined. */
 #ifndef TESTS_SHARDING_H
 #define TESTS_SHARDING_H
 
@@ -18,7 +18,7 @@ typedef struct sharding {
 void sharding_free(sharding *s);
 /* Keys first .. first + keys - 1 of a problem, with room for their records. */
 attend_partials shard_make(const problem *p, int64_t first, int64_t keys, int reduce);
-/* Cuts at random splits, empty shards among them, in a random order. */
+/* Random shards, some of them empty, in a random order. */
 sharding sharding_make(const problem *p, uint64_t *state);
 /* The rule and the inputs of a shard. */
 attend_rule shard_rule(const problem *p, const attend_partials *part);
@@ -28,13 +28,13 @@ int shard_run(const problem *p, attend_context *ctx, const attend_partials *part
 int sharding_combine(const problem *p, attend_context *ctx, const sharding *s);
 int sharding_run(const problem *p, attend_context *ctx, const sharding *s);
 /*
- * Whether an output has the bits in `want`, or NaN where that has NaN; `within` > 0:
- * whether it is so near, relative to 1 + |want|.
+ * Whether an output has the bits in `want`, or NaN where `want` has NaN; `within` > 0:
+ * whether it is within that distance, relative to 1 + |want|.
  */
 int same_or_near(const attend_tensor *got, const void *want, double within);
-/* How near a combined result is: `ref` rounds its records. */
+/* Tolerance of a combined result: `ref` rounds its records. */
 double nearness(const problem *p, const attend_context *ctx);
-/* Whether shards give what one call over all keys gave. */
+/* Whether combined shards give the result of one call over all keys. */
 int sharding_is_whole(const problem *p, attend_context *ctx, const sharding *s,
                       const result *whole);
 

@@ -27,13 +27,13 @@ attend_tensor restride_output(problem *p, const attend_tensor *from, layout kind
 /* Copies a strided output into a contiguous one; 0 if a gap was written to. */
 int gather_output(const attend_tensor *from, const attend_tensor *contiguous);
 
-/* Memory between two pages that cannot be touched. */
+/* Memory between two inaccessible pages. */
 typedef struct guarded {
     char *map, *data;
     size_t map_size;
 } guarded;
 
-/* `size` bytes that end at the unreadable page, or begin right after one. */
+/* `size` bytes that end at the inaccessible page, or begin right after one. */
 guarded guarded_make(size_t size, int at_end);
 void guarded_free(guarded *g);
 

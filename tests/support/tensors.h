@@ -19,20 +19,20 @@
 void *test_memory(size_t size);
 int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t d);
 double view_get(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d);
-/* For views of memory the problem owns. */
+/* Views of memory that the problem owns. */
 void view_set(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d,
               double value);
 double tensor_get(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l,
                   int64_t d);
 /* The unit roundoff of the arithmetic on a dtype: half floats are computed in f32. */
 double unit_of(attend_dtype dtype);
-/* The view from element (b, h, l, 0) on; sizes are the caller's to cut. */
+/* The view from element (b, h, l, 0) on; the caller reduces the sizes. */
 attend_view view_from(attend_view view, int64_t b, int64_t h, int64_t l);
 /* That of LSE, weights and partials for inputs of a dtype. */
 attend_dtype dtype_of_lse(attend_dtype dtype);
 int64_t count_of(const int64_t *size);
 attend_view view_of_tensor(const attend_tensor *tensor);
-/* For views of memory the caller owns. */
+/* Views of memory that the caller owns. */
 attend_tensor tensor_of_view(const attend_view *view);
 
 /* ---- random numbers ------------------------------------------------------ */
@@ -44,7 +44,7 @@ double random_normal(uint64_t *state);
 void fill_normal(const attend_view *view, uint64_t seed);
 void fill_value(const attend_view *view, double value);
 size_t bytes_of(const int64_t *size, attend_dtype dtype);
-/* Fills a contiguous tensor with 0xff, and says whether it still is. */
+/* Fills a contiguous tensor with 0xff; whether all bytes are still 0xff. */
 void poison(const attend_tensor *tensor);
 int is_poisoned(const attend_tensor *tensor);
 void *copy_bits(const attend_tensor *tensor);

@@ -35,7 +35,7 @@
         }                                                                                \
     } while (0)
 
-/* Says loudly why this test cannot run here, and ends it. */
+/* Skips the test and prints the reason. */
 #define SKIP(...)                                                                        \
     do {                                                                                 \
         test_skip(__VA_ARGS__);                                                          \
@@ -43,8 +43,8 @@
     } while (0)
 
 /*
- * Variables that are freed at the end of their block: a failed CHECK, which returns,
- * leaves nothing behind.
+ * Variables that are freed at the end of their block, also after a failed CHECK, which
+ * returns.
  */
 #define FREED(free) __attribute__((cleanup(free)))
 #define auto_free FREED(memory_free)
@@ -62,7 +62,7 @@
 #define auto_check_row FREED(check_row_free) struct check_row
 #define auto_figures FREED(lab_figures_free) struct lab_figures
 
-/* Of an auto_free: frees the pointer that is at `at`. */
+/* The destructor of auto_free: frees the pointer stored at `at`. */
 void memory_free(const void *at);
 
 struct test_state {
@@ -91,10 +91,10 @@ void test_run(const char *name, void (*test)(void));
 int test_finish(void);
 
 /*
- * How much a test does.  A test has a fixed core, which always runs, and cases that are
- * drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the number
- * of drawn cases: 1, the default, is `make test`; sanitizers and emulators take less;
- * from TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the
+ * The amount of work of a test.  A test has a fixed core, which always runs, and cases
+ * that are drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the
+ * number of drawn cases: 1, the default, is `make test`; sanitizers and emulators take
+ * less; from TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the
  * cases.  Both are read here only; a value that is not a positive number, or for a seed
  * not a whole one below 2^53, ends the program.
  */
@@ -105,8 +105,8 @@ uint64_t test_seed(void);
 /* count times the scale, at least 1. */
 int64_t test_count(int64_t count);
 /*
- * Whether the next point of a grid is taken, of which `share` are at scale 1.  Draws
- * depend on the seed and on the number of draws before, so a program repeats itself.
+ * Whether to run the next point of a grid; at scale 1 the fraction `share` of the points
+ * run.  Depends on the seed and the number of earlier draws, so a program repeats itself.
  */
 int test_draws(double share);
 

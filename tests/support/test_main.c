@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main() of every test program that has none of its own. */
+/* main() of every test program without its own. */
 #include "test.h"
 
 int main(int argc, char **argv)

@@ -41,7 +41,7 @@ const char *const bench_wanted_name[] = {
     [BENCH_NONE] = "none", [BENCH_OFF] = "off",         [BENCH_ROWS] = "rows",
     [BENCH_ALL] = "all",   [BENCH_COLUMNS] = "columns", [BENCH_MAP] = "map"};
 
-/* How many of keys first .. last-1 row i sees of one head. */
+/* Number of keys among first .. last-1 that row i of a head sees. */
 static int64_t row_keys(const struct bench_case *shape, const unsigned char *mask,
                         int64_t i, int64_t first, int64_t last)
 {

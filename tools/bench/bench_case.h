@@ -11,7 +11,7 @@ enum bench_kind { BENCH_COMPUTE, BENCH_DECODE };
 
 enum bench_mask { BENCH_MASK_NONE, BENCH_MASK_RANDOM, BENCH_MASK_DOCS8 };
 
-/* What is asked for besides O, as bench/cases.inc explains it. */
+/* Outputs besides O, as in bench/cases.inc. */
 enum bench_wanted {
     BENCH_NONE,
     BENCH_OFF,
@@ -33,7 +33,7 @@ struct bench_case {
 
 extern const struct bench_case bench_cases[];
 extern const int bench_case_count;
-/* Those of bench/cases_device.inc, for GPUs alone. */
+/* The cases of bench/cases_device.inc, for GPUs only. */
 extern const struct bench_case bench_device_cases[];
 extern const int bench_device_case_count;
 
@@ -58,8 +58,8 @@ double bench_useful_flops(const struct bench_case *shape, const unsigned char *m
 /*
  * The same for every pair of a tile of BENCH_TILE_ROWS rows and a block of
  * BENCH_BLOCK_KEYS keys, counted from the first, with one pair or more that see each
- * other: an estimate of what a kernel computes that leaves out whole blocks and nothing
- * smaller.  No kernel set is asked for its own sizes.
+ * other: an estimate of the work of a kernel that skips whole blocks only.  It does not
+ * use the block sizes of the kernel sets.
  */
 enum { BENCH_TILE_ROWS = 48, BENCH_BLOCK_KEYS = 128 };
 double bench_visited_flops(const struct bench_case *shape, const unsigned char *mask);

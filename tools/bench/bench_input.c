@@ -7,7 +7,7 @@
 
 #include "check/numbers.h"
 
-/* Of every tensor, so that no run is lucky with where malloc() puts one. */
+/* Alignment of every tensor, so that times do not depend on malloc(). */
 enum { ALIGNMENT = 4096 };
 
 static void *aligned_memory(size_t bytes)

@@ -5,7 +5,7 @@
 
 #include "bench/bench_case.h"
 
-/* A decode case rotates over at least so many bytes of K and V: no cache holds them. */
+/* Least bytes of K and V that a decode case rotates over: more than any cache holds. */
 enum { BENCH_ROTATION_BYTES = 256 << 20 };
 
 /*
@@ -15,7 +15,7 @@ enum { BENCH_ROTATION_BYTES = 256 << 20 };
 struct bench_input {
     void *q, *out;
     unsigned char *store;
-    size_t k_bytes, store_bytes; /* of K alone, which is as large as V; of all copies */
+    size_t k_bytes, store_bytes; /* bytes of K, and as many of V; of all copies */
     int64_t copies;
     unsigned char *mask; /* NULL: none */
     attend_rule rule;

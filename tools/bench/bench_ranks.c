@@ -208,12 +208,12 @@ static uint64_t checksum(const struct own *own)
     return sum;
 }
 
-/* What a rank has to say, and what comes of it for all. */
+/* Results of one rank, or of all ranks together. */
 struct line {
     uint64_t checksum;
     attend_mpi_cost cost;
     int64_t slice_bytes;
-    double peak; /* by which the memory of the process grew at most */
+    double peak; /* largest growth of the process's memory, in bytes */
 };
 
 static int order(const void *a, const void *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend bench --mpi`: attention over the ranks of a launcher, and what it moves. */
+/* `attend bench --mpi`: attention over the ranks of a launcher, and its traffic. */
 #ifndef BENCH_BENCH_RANKS_H
 #define BENCH_BENCH_RANKS_H
 

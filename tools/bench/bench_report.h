@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What `attend bench` prints, for people and for programs. */
+/* Output of `attend bench`, as text and as JSON. */
 #ifndef TOOLS_BENCH_REPORT_H
 #define TOOLS_BENCH_REPORT_H
 
 #include "bench/timing.h"
 
-/* The line above the results, and what they have in common. */
+/* The line above the results, and their common settings. */
 void bench_print_head(const attend_context *ctx);
 void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
                         const struct bench_result *result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a case asks for besides O: statistics of its rows, or an inspection. */
+/* Outputs of a case besides O: statistics of its rows, or an inspection. */
 #ifndef BENCH_BENCH_STATS_H
 #define BENCH_BENCH_STATS_H
 
@@ -9,9 +9,9 @@
 
 enum { BENCH_STATS_BLOCKS = 8 };
 
-/* Where outputs and classes lie: memory of this process, or of a device. */
+/* Allocator of outputs and classes: memory of this process, or of a device. */
 struct bench_memory {
-    void *(*take)(void *of, size_t size); /* NULL: there is none */
+    void *(*take)(void *of, size_t size); /* NULL: out of memory */
     void (*give_back)(void *of, void *block);
     int (*copy_in)(void *of, void *to, const void *from, size_t size); /* 0, or not */
     void *of;
@@ -24,7 +24,7 @@ struct bench_stats {
     attend_inspection inspection;       /* BENCH_COLUMNS and BENCH_MAP */
     struct bench_memory memory;
     void *block[BENCH_STATS_BLOCKS];
-    int blocks, is_short; /* blocks taken; one of them is NULL or was not filled */
+    int blocks, is_short; /* number of blocks; whether an allocation or a copy failed */
 };
 
 /* 0, or -1 without memory; to be freed in both cases.  `inspection` is of io's Q and K;

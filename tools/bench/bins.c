@@ -7,7 +7,7 @@
 static const double one_state = 1.15;
 
 /*
- * The read that the faster bin begins above; infinite where there is but one.  The
+ * The read bandwidth above which the faster bin begins; infinite for one bin.  The
  * percentiles are samples themselves, so that neither side is empty.
  */
 static double threshold(const struct bench_samples *reads)

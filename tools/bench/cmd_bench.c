@@ -20,7 +20,7 @@ static const char help_text[] =
     "                    [--seconds S] [--list] [--json]\n"
     "                    [--mpi [--trace FILE]] [--device NAME [--order NAME]]\n"
     "\n"
-    "Times attention on a fixed table of cases and says how near it comes to the limits\n"
+    "Times attention on a fixed table of cases, beside its shares of the limits\n"
     "of the machine, which are measured in the same run, between the calls.\n"
     "\n"
     "  median, min   time of a call after a warm-up; a call below 0.2 ms is timed\n"
@@ -81,7 +81,7 @@ static int is_wanted(const struct request *request, int index)
     return fnmatch(request->pattern, shape->name, 0) == 0;
 }
 
-/* How many types it is timed in; 0 for a case that is not wanted. */
+/* Number of types in which a case is timed; 0 for a case that is not selected. */
 static int count_dtypes(const struct request *request, int index)
 {
     if (!is_wanted(request, index))
@@ -170,7 +170,7 @@ static int time_one(const struct request *request, attend_context *ctx,
                     struct progress_line *progress)
 {
     struct bench_result result;
-    attend_error err = {ATTEND_OK, ""};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
     const attend_status status =
         bench_time(ctx, shape, dtype, request->seconds, &result, &err);
 

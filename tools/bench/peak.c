@@ -122,7 +122,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t
     }
     for (int n = 0; n < TILE_ROWS * TILE_DEPTH; n++)
         ones[n / TILE_DEPTH][n % TILE_DEPTH] = one;
-    /* gcc's tile intrinsics do not say that they read all of what they are given. */
+    /* gcc's tile intrinsics do not declare all of their operands as read. */
     __asm__ volatile("" : : "r"(&config), "r"(ones) : "memory");
     _tile_loadconfig(&config);
     _tile_zero(0);
@@ -160,7 +160,7 @@ static int tiles_granted(void)
 
 #ifdef __aarch64__
 
-/* Four pipes of a latency of four want sixteen chains: two loops in one. */
+/* Four pipes of a latency of four need sixteen chains: two loops in one. */
 static void loop_fmla(int64_t rounds)
 {
     const float32x4_t x = vdupq_n_f32(operand_x), y = vdupq_n_f32(operand_y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast the machine multiplies and adds. */
+/* Peak rate of multiplications and additions. */
 #ifndef BENCH_PEAK_H
 #define BENCH_PEAK_H
 
@@ -7,14 +7,14 @@
 
 #include "attend/attend.h"
 
-/* Fills registers and works on them `rounds` times, without a look at memory. */
+/* Fills registers and works on them `rounds` times, without memory accesses. */
 typedef void (*bench_peak_loop)(int64_t rounds);
 
 struct bench_peak {
     const char *instruction;
     bench_peak_loop loop;
     double flops;   /* of a round */
-    int64_t rounds; /* between two looks at the clock, which they make negligible */
+    int64_t rounds; /* between two readings of the clock, whose cost is then negligible */
 };
 
 /*
@@ -23,7 +23,7 @@ struct bench_peak {
  */
 const struct bench_peak *bench_peak_find(const char *isa, attend_dtype dtype);
 
-/* Operations per second of so many threads at once, over a few milliseconds. */
+/* Operations per second of `threads` at once, over a few milliseconds. */
 double bench_peak_sample(const struct bench_peak *peak, int threads);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast AArch64 multiplies bf16; a file of its own, compiled for a CPU that can. */
+/* Peak rate of bf16 products on AArch64; compiled for CPUs with bfmmla. */
 #ifndef BENCH_PEAK_BFMMLA_H
 #define BENCH_PEAK_BFMMLA_H
 

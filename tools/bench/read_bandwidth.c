@@ -14,8 +14,8 @@
 enum { PIECE_MOST = 2 << 20, PIECES_OF_THREAD = 8, LINE_BYTES = 64, STREAMS_MAX = 4 };
 
 /*
- * Which order of lines a machine reads fastest differs: a piece is read as one stream or
- * as some at once, by its hardware alone or prefetched so many bytes ahead.
+ * The fastest order of reading depends on the machine: a piece is read as one stream or
+ * as several, with or without a prefetch some bytes ahead.
  */
 struct pattern {
     size_t streams, ahead;

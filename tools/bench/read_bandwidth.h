@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast the machine reads memory. */
+/* Read bandwidth of the memory. */
 #ifndef BENCH_READ_BANDWIDTH_H
 #define BENCH_READ_BANDWIDTH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that a case was measured by. */
+/* Samples of a measured quantity. */
 #ifndef BENCH_SAMPLES_H
 #define BENCH_SAMPLES_H
 
@@ -10,7 +10,7 @@ struct bench_samples {
     int count;
 };
 
-/* Nothing once there are BENCH_SAMPLES_MAX. */
+/* Without effect after BENCH_SAMPLES_MAX samples. */
 void bench_samples_add(struct bench_samples *samples, double value);
 
 /* Sorts them; NaN without any. */

@@ -17,7 +17,7 @@ struct team {
     double done, start, end;
 };
 
-/* A thread that the system refuses never comes. */
+/* Limit of the wait for all threads: some may have failed to start. */
 static const double longest_wait = 20e-3;
 
 static void wait_for_all(struct team *team)

@@ -19,10 +19,10 @@ static const double warm_up_seconds = 20e-3;
 
 /* A call much shorter than this is timed with others: reading the clock takes time. */
 static const double group_seconds = 200e-6;
-/* Of calls, between two looks at the peak. */
+/* Seconds of calls between two measurements of the peak. */
 static const double round_seconds = 50e-3;
 
-/* Arithmetic at this share of the peak is no bottleneck that memory should answer for. */
+/* At this share of the peak, arithmetic is not the bottleneck. */
 static const double roof_of_peak = 0.7;
 
 struct run {
@@ -56,7 +56,7 @@ static attend_status inspect(struct run *run)
     return attend_inspect(run->ctx, &run->input.rule, &run->stats.inspection, run->err);
 }
 
-/* What the case times. */
+/* The timed call of the case. */
 static attend_status call(struct run *run)
 {
     bench_input_rotate(&run->input, run->calls++);
@@ -71,7 +71,7 @@ static attend_status call_plain(struct run *run)
     return forward(run, NULL);
 }
 
-/* Makes run->group calls; *seconds is what one of them took. */
+/* Makes run->group calls; *seconds is the time of one. */
 static attend_status call_group(struct run *run, attend_status (*one)(struct run *run),
                                 double *seconds)
 {
@@ -84,7 +84,7 @@ static attend_status call_group(struct run *run, attend_status (*one)(struct run
     return status;
 }
 
-/* One group and, where there is something to compare with, one of the plain call. */
+/* One group, and one of the plain call if the case is compared with it. */
 static attend_status sample(struct run *run, double *seconds, double *ratio)
 {
     double plain = NAN;
@@ -127,9 +127,8 @@ static void sample_peak(struct run *run)
 }
 
 /*
- * A read that the next call follows, of as many bytes.  It is of the copy half a rotation
- * away: no call has just left it in a cache, nor does the next find there what this
- * leaves.
+ * Reads as many bytes as a call, before each call.  It reads the copy half a rotation
+ * away, which neither the previous nor the next call uses, so that caches do not help.
  */
 static double sample_read(const struct run *run)
 {
@@ -217,7 +216,7 @@ static void judge_decoding(struct run *run, double flops, struct bench_result *r
     const double bytes = 2 * (double)run->input.k_bytes;
     const double limit = roof_of_peak * run->best_peak * bytes / flops;
 
-    /* Before the medians, which part a time from its read. */
+    /* Before the medians, whose sorting separates times from their reads. */
     result->bin_count =
         bench_bins_make(&run->times, &run->reads, bytes, limit, result->bins);
     result->bytes = bytes / bench_samples_median(&run->times);

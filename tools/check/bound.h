@@ -8,10 +8,10 @@
  *     a_j = |scale| sum_c |q_c| |k_jc| + |bias_j|
  *           + |alibi| max(|j - position|, |j - anchor|).
  *
- * A kernel counts ALiBi from the anchor, the last key that causal rule, window and key
- * length leave to the row (the first for a negative slope), and |m| stands for the
+ * A kernel counts ALiBi from the anchor, the last key that the row sees by causal rule,
+ * window and key length (the first for a negative slope), and |m| stands for the
  * larger of |m| and |m - alibi (anchor - position)|.
- * What a kernel computes is the exact result for weights P_j e^t_j, renormalised,
+ * The result of a kernel is the exact one for weights P_j e^t_j, renormalised,
  * where |t_j| <= e_j and e_j collects, for each key,
  *
  *     (d + 8) u a_j         the dot product in any order (d u), scale, softcap,
@@ -59,15 +59,14 @@ struct check_model {
     double u;       /* of the arithmetic */
     double c;       /* c(nk) */
     double flush;   /* f */
-    double p_round; /* of P before P V */
+    double p_round; /* rounding of P before P V */
     double product; /* absolute error of one product in P V by underflow */
     double slack;   /* 2 where the comparison has the same error as the kernel */
     double d;
     attend_dtype out_dtype, lse_dtype;
 };
 
-/* The model of a kernel set, or of `ref`, which computes in double whatever the inputs.
- */
+/* The model of a kernel set, or of `ref`, which computes in double for all inputs. */
 struct check_model check_model_of(const struct check_problem *p, int is_ref);
 
 /* |m|, where `shift` is alibi (anchor - position). */
@@ -76,9 +75,9 @@ double check_bound_row_max(double m, double shift);
 double check_bound_score(const struct check_model *model, double a, double m,
                          double tiny);
 /*
- * D_j without its f, and P_j e^-e, from the exact P_j and its logarithm (which is
- * what is known where P_j underflows).  Small e take the safe sides e + e^2 and
- * 1 - e, as these are the inner loop of every check.
+ * D_j without its f, and P_j e^-e, from the exact P_j and its logarithm (for P_j that
+ * underflow).  For small e the safe estimates e + e^2 and 1 - e are used: this is the
+ * inner loop of every check.
  */
 double check_bound_excess(double p, double log_p, double e);
 double check_bound_least(double p, double e);

@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes around an output that are examined as well. */
+/* Examined bytes around an output. */
 enum { MARGIN = 256, POISON = 0xff };
 
-/* The blocks after the tensors'. */
+/* The blocks after those of tensors. */
 enum { OFFSETS = CHECK_TENSORS, LENGTHS, ALIBI, SINKS, CLASSES, TOP_KEYS };
 
-/* The line for a fault in the call that runs now, ready before it starts. */
+/* The message for a fault in the running call, prepared before it. */
 static char fault_line[768];
 
 static void on_fault(int signal_number)
@@ -47,7 +47,7 @@ static void prepare_fault_line(const attend_context *ctx, const struct check_pro
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* `room` bytes between two unreadable pages; NULL: there is no memory. */
+/* `room` bytes between two unreadable pages; NULL: out of memory. */
 static unsigned char *map_guarded(size_t room)
 {
 #ifdef __EMSCRIPTEN__
@@ -140,7 +140,7 @@ static unsigned char *place(struct check_blocks *blocks, int which, size_t size,
     return base + room - size;
 }
 
-/* First byte that is no longer poison in the neighbourhood of a block, or -1. */
+/* The first overwritten byte around a block, or -1. */
 static int64_t spoilt(const struct check_blocks *blocks, int which, size_t size,
                       int at_start)
 {
@@ -161,8 +161,7 @@ struct placed {
     size_t bytes;
 };
 
-/* Sets the strides; returns how far the elements reach and where among them is the first.
- */
+/* Sets the strides; returns the span of the elements and the place of the first in it. */
 static int64_t set_strides(attend_tensor *t, const struct check_layout *layout,
                            int64_t *first)
 {
@@ -209,7 +208,7 @@ static int64_t rows_of(const attend_tensor *t)
     return t->size[0] * t->size[1] * t->size[2];
 }
 
-/* The element that row `row` begins with, counted from element 0. */
+/* Offset of the first element of row `row` from element 0. */
 static int64_t row_start(const attend_tensor *t, int64_t row)
 {
     const int64_t plane = row / t->size[2];
@@ -218,7 +217,7 @@ static int64_t row_start(const attend_tensor *t, int64_t row)
            row % t->size[2] * t->stride[2];
 }
 
-/* Reads every element and leaves poison in its place. */
+/* Reads every element and replaces it by poison. */
 static double *take(const struct placed *placed)
 {
     const attend_tensor *const t = &placed->tensor;
@@ -298,7 +297,7 @@ void check_outputs_free(struct check_outputs *outputs)
     *outputs = (struct check_outputs){0};
 }
 
-/* A call in memory: its outputs where they lie. */
+/* A call in memory, with its outputs. */
 struct placed_call {
     attend_io io;
     attend_stats stats;
@@ -354,7 +353,7 @@ static double *take_names(const struct check_problem *p, int64_t *names)
     return values;
 }
 
-/* Takes the outputs; 0 and the name of one that was written around. */
+/* Reads the outputs; 0, and the name of an output, if memory around it was written. */
 static int take_outputs(const struct check_blocks *blocks, const struct check_problem *p,
                         const struct placed_call *call, struct check_outputs *outputs,
                         char *reason, size_t reason_size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run a problem through attend_forward() in memory that shows every stray access:
- * inputs end at (or begin right after) an unreadable page and hold NaN between
- * their elements, outputs are poisoned before the call, and what lies between and
- * around their elements is examined after it.
+ * Runs a problem through attend_forward() in memory that detects stray accesses: inputs
+ * end at (or begin right after) an unreadable page and have NaN between their elements;
+ * outputs are poisoned before the call, and memory between and around their elements is
+ * examined after it.
  */
 #ifndef CHECK_CALL_H
 #define CHECK_CALL_H
@@ -24,7 +24,7 @@ struct check_blocks {
     } block[CHECK_BLOCKS];
     attend_rule rule; /* of the problem that was placed last */
     attend_io io;     /* its inputs; no outputs */
-    /* In place of attend_forward(), where the call reads copies; NULL: it reads these. */
+    /* Replaces attend_forward() if the call reads copies; NULL: it reads these blocks. */
     attend_status (*forward)(struct check_blocks *blocks, attend_context *ctx,
                              const attend_rule *rule, const attend_io *io,
                              attend_error *err);
@@ -34,8 +34,8 @@ void check_blocks_free(struct check_blocks *blocks);
 int check_has_guards(void);
 
 /*
- * Contiguous values, converted exactly; NULL where not asked for.  In the order of the
- * tensors from CHECK_OUT; top_keys go with top_weights.
+ * Contiguous values, converted exactly; NULL if not requested.  In the order of the
+ * tensors from CHECK_OUT; top_keys belong to top_weights.
  */
 enum { CHECK_TOP_KEYS = CHECK_TENSORS - CHECK_OUT, CHECK_OUTPUTS };
 struct check_outputs {
@@ -49,7 +49,7 @@ struct check_outputs {
 };
 
 extern const char *const check_output_names[CHECK_OUTPUTS];
-/* The tensor whose shape it has. */
+/* The tensor with the shape of an output. */
 int check_output_shape(int output);
 void check_outputs_free(struct check_outputs *outputs);
 
@@ -68,8 +68,8 @@ int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
                       char *reason, size_t reason_size);
 
 /*
- * From now on a stray access ends the process with status 1 and one line on
- * standard error that names the problem that was running, instead of a bare signal.
+ * From now on a stray access ends the process with status 1 and one line on standard
+ * error that names the running problem.
  */
 void check_report_faults(void);
 

@@ -31,7 +31,7 @@ static int default_threads(void)
     attend_options options = attend_options_default();
     attend_context *ctx;
 
-    options.isa = "ref"; /* so that a wrong ATTEND_ISA does not matter here */
+    options.isa = "ref"; /* independent of ATTEND_ISA */
     if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
         return 1;
     const int threads = attend_context_threads(ctx);
@@ -91,7 +91,7 @@ static attend_status open_set(struct check_run *run, const attend_isa *isa, int 
     return status;
 }
 
-/* The device as a set, where it is asked for; *error says why not. */
+/* Opens the device as a set, if requested; *error: the reason for a failure. */
 static attend_status open_device(struct check_run *run, const char *isa, int split,
                                  int threads, attend_error *error)
 {
@@ -136,7 +136,7 @@ attend_status check_open(struct check_run *run, const char *isa, int runs, int t
         }
     }
     if (run->count == 0) {
-        /* Not in this build: the library says so in its own words. */
+        /* Not in this build: the library has the message. */
         attend_options options = attend_options_default();
         attend_context *ctx = NULL;
         options.isa = isa;
@@ -157,7 +157,7 @@ void check_close(struct check_run *run)
 
 int check_set_count(const struct check_run *run, const check_test *test)
 {
-    /* A device has no probe of 2^x; where it is, it is the only set. */
+    /* A device has no probe of 2^x, and is the only set. */
     if (run->count > 0 && run->sets[0].device && test->perform == check_test_exp2)
         return 0;
     return test->runs == CHECK_PLAIN ? run->plain : run->count;
@@ -192,7 +192,7 @@ void check_perform(struct check_run *run, const check_test *test)
         test->perform(run);
     else
         perform_cases(run, test);
-    /* A test that ran no case proves nothing, nor does a forced one without splits. */
+    /* A test without cases, or with forced splits but no split row, fails. */
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
         if (set->tally.cases == 0)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numerical checks: named tests, each run over every kernel set that this
- * machine can run, `ref` included, through the public interface alone.  Sets that
- * cut the keys into splits run once as they are, and once with splits so small that
- * short problems have several.
+ * The numerical checks: named tests, run on every kernel set of this machine, `ref`
+ * included, through the public interface.  Sets with splits run once with their splits,
+ * and once with splits so small that short problems have several.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -31,13 +30,13 @@ struct check_tally {
 };
 
 struct check_set {
-    const char *name, *needs; /* as attend_isa_get() says */
+    const char *name, *needs; /* from attend_isa_get() */
     char label[32];           /* the name, with "/split" where splits are forced */
     int split;                /* whether splits are forced */
     int device;               /* whether a GPU computes it */
     int model;                /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
-    struct check_tally tally; /* of the test that ran last */
+    struct check_tally tally; /* of the last test */
 };
 
 struct check_run {
@@ -53,22 +52,21 @@ struct check_run {
     void *progress_user;
 };
 
-/* Which of the two runs of a set. */
+/* The two runs of a set. */
 enum { CHECK_PLAIN = 1, CHECK_SPLIT = 2, CHECK_BOTH = CHECK_PLAIN | CHECK_SPLIT };
 
 /*
- * Every set that runs here, or the one named, those of `runs`; `ref`, which has no
- * splits, is plain.  `threads` 0 runs the many small problems on one thread each,
- * where a pool would only wait, and exp2 on the library's default.  On failure the
- * error says why and nothing is left to close.
+ * Opens every set that runs here, or the named one, for `runs`; `ref`, which has no
+ * splits, is plain.  `threads` 0: one thread for the many small problems, and the default
+ * for exp2.  On failure there is nothing to close.
  */
 attend_status check_open(struct check_run *run, const char *isa, int runs, int threads,
                          attend_error *error);
 void check_close(struct check_run *run);
 
 /*
- * A context of the set with its splits.  Sets ATTEND_SPLIT for the moment: no other
- * thread may read the environment.
+ * A context of the set with its splits.  Sets ATTEND_SPLIT temporarily: no other thread
+ * may read the environment.
  */
 attend_status check_context(const struct check_set *set, int threads,
                             attend_context **ctx, attend_error *error);
@@ -96,10 +94,10 @@ typedef struct check_test {
 extern const check_test check_tests[];
 extern const int check_test_count;
 
-/* How many sets, the first, a test runs on. */
+/* Number of sets, from the first, that a test runs on. */
 int check_set_count(const struct check_run *run, const check_test *test);
 /*
- * Run a test over its sets, whose tally holds the results.  A forced set fails where
+ * Runs a test on its sets and stores the results of each.  A forced set fails if
  * no problem of the test had more than one split.
  */
 void check_perform(struct check_run *run, const check_test *test);
@@ -107,8 +105,8 @@ void check_perform(struct check_run *run, const check_test *test);
 /* ---- for the tests ------------------------------------------------------ */
 
 /*
- * The first cases of a test are its core: they run whatever the effort is, and are the
- * same for every seed, so that no path is taken by luck.
+ * The first cases of a test are its core: they run at any effort and are the same for
+ * every seed, so that every path is taken.
  */
 enum { CHECK_CORE = 12 };
 
@@ -119,10 +117,10 @@ uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n);
 /* Records the ratio of a case, with its problem (or NULL); `where` is for the message. */
 void check_note(struct check_set *set, double ratio, const struct check_problem *p,
                 const char *where);
-/* Run and note a failed call; 0 if it failed. */
+/* Runs a call and records its failure; 0 if it failed. */
 int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
               const struct check_problem *p, struct check_outputs *outputs);
-/* Run on all sets and compare with what is expected, or with the dense evaluation. */
+/* Runs on all sets and compares with expected values, or with the dense evaluation. */
 void check_against(struct check_run *run, const struct check_problem *p,
                    const struct check_expect *expect);
 void check_all(struct check_run *run, const struct check_problem *p);
@@ -136,19 +134,22 @@ struct check_problem check_law_sample(const struct check_run *run, uint64_t salt
                                       int64_t n, int64_t max_length);
 
 /*
- * Leaves out of a problem what parts of its keys cannot know, weights and statistics;
- * then the problem over keys from .. end - 1, positions kept; the sink goes to one part.
+ * Removes weights and statistics, which parts of the keys do not have; then the problem
+ * over keys from .. end - 1, with unchanged positions; one part has the sink.
  */
 void check_make_divisible(struct check_problem *p);
 struct check_problem check_part_of(const struct check_problem *p, int64_t from,
                                    int64_t end, int keeps_sink);
 
-/* A new contiguous (nb, hq, nq, columns), of values or zero, and all values of one. */
+/*
+ * A new contiguous tensor (nb, hq, nq, columns) of `values` or zeros; and all values of a
+ * tensor.
+ */
 attend_tensor check_new_tensor(const struct check_problem *p, attend_dtype dtype,
                                int64_t columns, const double *values);
 double *check_tensor_values(const attend_tensor *tensor);
 
-/* Equal bits, or both NaN: the bits of a NaN carry nothing. */
+/* Equal bits, or both NaN. */
 int check_same_bits(double a, double b);
 
 /*
@@ -160,7 +161,7 @@ void check_same_outputs(const struct check_problem *pa, const struct check_outpu
                         const struct check_problem *pb, const struct check_outputs *b,
                         const unsigned char *skip, struct check_worst *worst);
 
-/* Runs both problems on every set and notes whether their bits are the same. */
+/* Runs both problems on every set and records whether their bits are equal. */
 void check_compare_bits(struct check_run *run, const struct check_problem *pa,
                         const struct check_problem *pb, const unsigned char *skip);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A problem for attend_forward() as plain values, apart from where they lie in
- * memory: contents here, strides in its layouts.  Laws edit the contents or the
- * layouts and run both.
+ * A problem for attend_forward() as plain values, with the strides separate, in its
+ * layouts.  Laws edit contents or layouts and run both problems.
  */
 #ifndef CHECK_PROBLEM_H
 #define CHECK_PROBLEM_H
@@ -32,8 +31,8 @@ enum {
 };
 
 /*
- * How a tensor lies in memory.  All zero is contiguous in the order b, h, l, d,
- * its last byte followed by an unreadable page.
+ * The layout of a tensor in memory.  All zero: contiguous in the order b, h, l, d,
+ * followed by an unreadable page.
  */
 struct check_layout {
     unsigned char order;     /* 0: b h l d, 1: b l h d, 2: b h d l, 3: d l h b */
@@ -44,7 +43,7 @@ struct check_layout {
     unsigned char at_start;  /* begins right after an unreadable page instead */
 };
 
-/* The statistics asked for; what is 0 is not. */
+/* The requested statistics; 0: not requested. */
 struct check_request {
     attend_dtype dtype;
     int columns;
@@ -84,12 +83,12 @@ struct check_problem {
 void check_tensor_shape(const struct check_problem *p, int which, int64_t size[4]);
 attend_dtype check_tensor_dtype(const struct check_problem *p, int which);
 int64_t check_count(const int64_t size[4]);
-/* Whether output `which` is asked for. */
+/* Whether output `which` is requested. */
 int check_wants(const struct check_problem *p, int which);
 
 double check_scale(const struct check_problem *p);
 int64_t check_position(const struct check_problem *p, int64_t b, int64_t i);
-/* What row (b, h, i) sees, -inf biases included. */
+/* Whether row (b, h, i) sees a key; a bias of -inf does not hide it. */
 int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j);
 /* Row i of batch b sees keys *first .. *end - 1 at most, mask aside; 0 if none. */
 int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t *first,
@@ -97,8 +96,8 @@ int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t
 /* Whether a row sees keys, mask aside, of more than one split of `keys` keys. */
 int check_spans(const struct check_problem *p, int64_t keys);
 /*
- * The key ALiBi is counted from: the last, for a negative slope the first, that causal
- * rule, window and key length leave to the row; its position where they leave none.
+ * The key from which ALiBi counts: the last (first, for a negative slope) that the row
+ * sees by causal rule, window and key length; the row's position if there is none.
  */
 int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i);
 /* An element of a mask or bias of `size`, broadcast. */
@@ -128,14 +127,14 @@ struct check_problem check_problem_heads(const struct check_problem *p, int64_t 
 void check_expand_mask(struct check_problem *p);
 /* Express top-left and bottom-right as an offset, which does not depend on nk. */
 void check_causal_to_offset(struct check_problem *p);
-/* Remove what depends on a key's index: causal rule, window, key lengths, ALiBi. */
+/* Remove all that depends on a key's index: causal rule, window, key lengths, ALiBi. */
 void check_drop_positions(struct check_problem *p);
 /* Ask for no statistics. */
 void check_drop_stats(struct check_problem *p);
 /* Give every tensor the plain layout. */
 void check_plain_layouts(struct check_problem *p);
 
-/* One line that names everything but the contents. */
+/* Describes everything except the contents in one line. */
 void check_describe(const struct check_problem *p, char *text, size_t size);
 
 #endif

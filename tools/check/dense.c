@@ -11,7 +11,7 @@
 #include "check/dense_row.h"
 #include "check/dense_stats.h"
 
-/* Room for one row: its scores and what follows from them. */
+/* Working memory of one row. */
 struct row {
     struct check_row of;
     double *excess;                        /* [nk]: D_j */
@@ -186,7 +186,7 @@ static struct check_values values_create(int64_t count)
     return values;
 }
 
-/* Row r may be anything. */
+/* Row r is not checked. */
 static void claim_nothing(const struct check_problem *p, int64_t r,
                           struct check_expect *expect)
 {

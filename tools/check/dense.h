@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a problem must give: a dense evaluation in double that materialises the
- * scores of a row, written from the contract alone, and the bound of every element
- * of the results for kernel sets and for `ref`.
+ * Expected results: a dense evaluation in double with all scores of a row, written from
+ * the contract only, and the bound of every element for kernel sets and for `ref`.
  */
 #ifndef CHECK_DENSE_H
 #define CHECK_DENSE_H
@@ -14,9 +13,9 @@
 enum { CHECK_KERNELS, CHECK_REF, CHECK_MODELS };
 
 /*
- * Contiguous, shaped as the outputs.  A value that is NaN must come out NaN or
- * infinite; one that is -inf, or whose bound is 0, must come out as it is; one
- * whose bound is negative may be anything.
+ * Contiguous, shaped as the outputs.  For an expected NaN the result must be NaN or
+ * infinite; for -inf or a bound of 0 it must be equal; with a negative bound it is not
+ * checked.
  */
 struct check_values {
     double *value, *bound[CHECK_MODELS];
@@ -27,7 +26,7 @@ void check_values_fill(struct check_values *values, int64_t first, int64_t n,
                        double value, double bound);
 
 struct check_expect {
-    /* In the order of the outputs; all but out and lse only where the problem asks. */
+    /* In the order of the outputs; all but out and lse only if requested. */
     union {
         struct {
             struct check_values out, lse, weights, rows, top_weights, distances;
@@ -40,8 +39,8 @@ struct check_expect {
 
 struct check_expect check_dense(const struct check_problem *p);
 /*
- * The same of the rows where wanted[row] is set, of all if it is NULL; of the others
- * nothing is claimed.
+ * The same for rows with wanted[row] set, or for all if it is NULL; other rows are not
+ * checked.
  */
 struct check_expect check_dense_rows(const struct check_problem *p,
                                      const unsigned char *wanted);
@@ -53,12 +52,15 @@ void check_expect_free(struct check_expect *expect);
  */
 double check_ratio(double got, double want, double bound);
 
-/* The largest ratio of a comparison, and what was found there.  Start from zero. */
+/* The largest ratio of a comparison, with its element.  Start from zero. */
 struct check_worst {
     double ratio;
     char where[320];
 };
-/* Whether a ratio is larger, or NaN; then it is taken, and the caller says where. */
+/*
+ * Whether a ratio is larger, or NaN: then stores it, and the caller describes the
+ * element.
+ */
 int check_is_worse(struct check_worst *worst, double ratio);
 __attribute__((format(printf, 2, 3))) void check_say(struct check_worst *worst,
                                                      const char *format, ...);

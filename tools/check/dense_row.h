@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* One row in double: scores, weights, output, and what the bound needs of each. */
+/* One row in double: scores, weights, output, and the quantities of the bound. */
 #ifndef CHECK_DENSE_ROW_H
 #define CHECK_DENSE_ROW_H
 
 #include "check/check_problem.h"
 
-/* How a row is to be judged. */
+/* How a row is checked. */
 enum check_row_kind {
     CHECK_ROW_ORDINARY,
     CHECK_ROW_EMPTY,
     CHECK_ROW_POISONED, /* a score of +inf or NaN */
-    CHECK_ROW_OUTSIDE   /* beyond what the bound covers */
+    CHECK_ROW_OUTSIDE   /* outside the domain of the bound */
 };
 
 struct check_row {
     int64_t n;                   /* keys that the row sees, scores of -inf included */
-    int64_t *key;                /* which they are, in order */
+    int64_t *key;                /* their indices, in order */
     double *score, *size, *tiny; /* s_j, a_j and the factor of f: see bound.h */
     double *p;                   /* weights, by check_row_weigh() */
     double shift;                /* alibi (anchor - position): see bound.h */
@@ -23,7 +23,7 @@ struct check_row {
     enum check_row_kind kind;    /* EMPTY by check_row_weigh() */
 };
 
-/* Room for nk keys. */
+/* Allocates a row of nk keys. */
 struct check_row check_row_create(int64_t nk);
 void check_row_free(struct check_row *row);
 

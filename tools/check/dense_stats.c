@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* No number beyond this is judged. */
+/* Numbers beyond this are not checked. */
 #define LIMIT 0x1p100
 
-/* The keys of a row that count, one element each, and what is known of them. */
+/* The keys of a row that count, one element each, with their bounds. */
 struct keys {
     const struct check_problem *p;
     const struct check_model *model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the statistics of a row must be, and their bound.
+ * Expected statistics of a row, and their error bounds.
  *
  * Let s_j be the exact scores of the keys that count (score above -inf, no sink), p_j
  * their softmax, m = s_top the largest, e_j the bound of bound.h for key j, and r u with
@@ -56,10 +56,10 @@
 #include "check/dense.h"
 #include "check/dense_row.h"
 
-/* How many numbers of room the statistics of a row need. */
+/* Number of doubles of scratch memory for the statistics of a row. */
 int64_t check_stats_room(int64_t nk);
 
-/* Fill what is expected of row (b, h, i), whose scores are known. */
+/* Fill the expected statistics of row (b, h, i), whose scores are known. */
 void check_dense_stats(const struct check_problem *p, const struct check_model *models,
                        int64_t b, int64_t h, int64_t i, const struct check_row *scores,
                        double *room, struct check_expect *expect);

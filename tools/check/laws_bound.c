@@ -8,7 +8,7 @@
 
 #define BIT(stat) (1ul << (stat))
 
-/* Statistics that know nothing of the place of a key. */
+/* Statistics that do not depend on the place of a key. */
 #define PLACELESS                                                                        \
     (BIT(ATTEND_STAT_KEYS) | BIT(ATTEND_STAT_MAX) | BIT(ATTEND_STAT_LSE) |               \
      BIT(ATTEND_STAT_TOP_WEIGHT) | BIT(ATTEND_STAT_ENTROPY) |                            \
@@ -18,10 +18,10 @@
      BIT(ATTEND_STAT_VALUE_NORM) | BIT(ATTEND_STAT_CANCELLATION) |                       \
      BIT(ATTEND_STAT_KEY_NOISE) | BIT(ATTEND_STAT_MAGNITUDE_NOISE))
 
-/* What a law leaves alone, and what it adds `shift` to. */
+/* The quantities that a law does not change, and those to which it adds `shift`. */
 struct law {
     double shift;                /* of LSE */
-    unsigned long same, shifted; /* bits of statistics, the others go their own way */
+    unsigned long same, shifted; /* bits of statistics; others are not compared */
     int top, places; /* weights of the largest, masses by distance: the same */
 };
 
@@ -39,7 +39,7 @@ static double pair_ratio(double a, const struct check_values *wa, double b,
                        bound_a < 0.0 || bound_b < 0.0 ? -1.0 : bound_a + bound_b);
 }
 
-/* Whether the law says anything of column `column` of an output, and its shift. */
+/* Whether the law covers column `column` of an output, and its shift. */
 static int law_covers(const struct law *law, const struct check_problem *p, int shape,
                       int64_t column, double *shift)
 {
@@ -123,7 +123,7 @@ static void ask_stats(struct check_problem *p, int64_t n)
     check_sample_stats(p, &random);
 }
 
-/* Leaves keys alike but for their contents. */
+/* Removes all dependence on the order of keys. */
 static void drop_order(struct check_case *c)
 {
     check_drop_positions(&c->p);
@@ -143,7 +143,7 @@ static void compare_keys(struct check_run *run, const struct check_problem *p,
     free(index);
 }
 
-/* Of the same keys in another order, or of those that are seen. */
+/* The same keys in another order, or the visible ones only. */
 static const struct law same_keys = {.same = PLACELESS, .top = 1};
 
 void check_law_delete(struct check_run *run, struct check_case *c)
@@ -232,7 +232,7 @@ void check_law_constant(struct check_run *run, struct check_case *c)
 {
     struct check_problem *const p = &c->p;
 
-    free(p->sinks); /* it would take a share of the weight */
+    free(p->sinks); /* a sink would take weight from the keys */
     p->sinks = NULL;
     p->wants_lse = p->wants_weights = 0;
     for (int64_t at = 0; at < p->nb * p->hkv * p->nk * p->dv; at++)

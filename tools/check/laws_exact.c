@@ -34,7 +34,7 @@ struct check_problem check_law_sample(const struct check_run *run, uint64_t salt
     return sample(run, salt, n, n % 5 % 2 ? &split : &any);
 }
 
-/* Few rows over many keys, as in decoding: keys may be split among workers. */
+/* Few rows over many keys, as in decoding, whose keys may be split among workers. */
 static struct check_problem sample_few_rows(const struct check_run *run, uint64_t salt,
                                             int64_t n)
 {
@@ -114,8 +114,8 @@ static int group_sees(const struct check_problem *p, int64_t b, int64_t g, int64
 }
 
 /*
- * Spoil K and V at keys of one batch and head: most that no row sees, a few that
- * some row sees.  spoilt[j] says which.
+ * Fills K and V of keys of one batch and head with Inf and NaN, most of them hidden from
+ * all rows, a few visible to some. spoilt[j]: key j is one of them.
  */
 static void spoil_keys(struct check_problem *p, struct check_random *random, int64_t b,
                        int64_t g, unsigned char *spoilt)
@@ -136,7 +136,7 @@ static void spoil_keys(struct check_problem *p, struct check_random *random, int
     }
 }
 
-/* Rows of batch b and group g that see a spoilt key. */
+/* Marks rows of batch b and group g that see a non-finite key. */
 static void mark_touched(const struct check_problem *p, int64_t b, int64_t g,
                          const unsigned char *spoilt, unsigned char *touched)
 {
@@ -268,8 +268,8 @@ void check_law_batch(struct check_run *run, struct check_case *c)
 }
 
 /*
- * Weights are only computed where rows fill the lanes, so a few rows go one way with
- * them and another without.
+ * Weights are computed on the prefill path only, so few rows take another path with
+ * weights than without.
  */
 void check_law_alone(struct check_run *run)
 {

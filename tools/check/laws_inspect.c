@@ -12,8 +12,7 @@
 #include "check/bound.h"
 #include "check/check.h"
 
-/* Mass of key j of head (b, h), and how far it may be off; a bound below 0 claims
- * nothing. */
+/* Mass of key j of head (b, h), and its bound; below 0: not checked. */
 static void expect_column(const struct check_problem *p,
                           const struct check_expect *expect, int model, int64_t head,
                           int64_t j, double *mass, double *bound)
@@ -27,7 +26,7 @@ static void expect_column(const struct check_problem *p,
         const double off = expect->weights.bound[model][at];
 
         *mass += expect->weights.value[at];
-        /* Where a weight may be anything, its bound says no more than that it is. */
+        /* A bound of 1 or more claims nothing of the weight, nor of its column. */
         *bound = *bound < 0.0 || off >= 1.0 ? -1.0 : *bound + off;
     }
     if (isnan(*mass))
@@ -36,7 +35,7 @@ static void expect_column(const struct check_problem *p,
         *bound += (terms * m.u + check_unit(m.lse_dtype)) * (*mass + *bound);
 }
 
-/* Over the columns that `got` holds in `dtype`. */
+/* Compares the columns of `got`, in `dtype`. */
 static void compare_columns(const struct check_problem *p,
                             const struct check_expect *expect, int model, const void *got,
                             attend_dtype dtype, struct check_worst *worst)

@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 
-/* Every statistic in the place of some. */
+/* Requests every statistic. */
 static void ask_all(struct check_problem *p, struct check_random *random)
 {
     check_drop_stats(p);
@@ -36,7 +36,7 @@ void check_law_unmoved(struct check_run *run, struct check_case *c)
 
 enum { PARTS_MAX = 6 };
 
-/* What merges: numbers of a row over some keys, each known to +- its bound. */
+/* Numbers of a row over some keys that can be merged, with their bounds. */
 enum {
     LSE,
     ENTROPY,

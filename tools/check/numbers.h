@@ -12,7 +12,7 @@
 double check_load(const void *data, attend_dtype dtype, int64_t index);
 /* `value` rounded to nearest even (by way of float for the 16-bit formats). */
 void check_store(void *data, attend_dtype dtype, int64_t index, double value);
-/* What check_load() gives after check_store(). */
+/* The result of check_load() after check_store(). */
 double check_round(attend_dtype dtype, double value);
 
 /* Half the distance from 1 to the next number: 2^-53, 2^-24, 2^-11, 2^-8. */
@@ -42,10 +42,10 @@ int check_random_chance(struct check_random *random, double probability);
  * that large problems are not mostly logarithms.
  */
 double check_random_normal(struct check_random *random);
-/* The one that random bits choose. */
+/* The one selected by random bits. */
 double check_normal(uint64_t bits);
 
-/* Memory or a message and exit(1): a check cannot go on without it. */
+/* Allocates memory, or exits with a message and status 1. */
 void *check_memory(size_t count, size_t size);
 
 #endif

@@ -85,7 +85,7 @@ static void pool_errors(struct check_run *run, attend_dtype dtype, double *own,
         struct check_problem p =
             check_sample_shape(check_case_seed(run, 3, (int64_t)n), dtype, 1, 1, 1,
                                shapes[n][0], shapes[n][1], shapes[n][2], shapes[n][2]);
-        p.out_dtype = ATTEND_F32; /* or the rounding of O would hide the rest */
+        p.out_dtype = ATTEND_F32; /* otherwise the rounding of O would dominate */
         struct check_expect expect = check_dense(&p);
         *naive += naive_error(&p, &expect, 0);
         *naive_rounded += naive_error(&p, &expect, 1);
@@ -107,7 +107,8 @@ static void pool_errors(struct check_run *run, attend_dtype dtype, double *own,
 void check_test_rms(struct check_run *run)
 {
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16};
-    const double slack = 1.05; /* for chance: the pools have some 10^4 elements */
+    const double slack = 1.05; /* for statistical scatter: the pools have some 10^4
+                                  elements */
 
     for (int t = 0; t < 3; t++) {
         double own[CHECK_SETS_MAX] = {0.0}, naive = 0.0, rounded = 0.0;

@@ -148,7 +148,7 @@ static void sample_bias(struct check_problem *p, struct check_random *random, in
     p->bias = check_sample_values(random, p->bias_dtype, p->bias_size,
                                   &p->layout[CHECK_BIAS], 0.0);
 
-    /* What other code writes for "masked": here an ordinary number and a weight of 0. */
+    /* The value that other code uses for masks: here a number, with a weight of 0. */
     const attend_dtype narrow = p->dtype == ATTEND_F64 || p->bias_dtype != ATTEND_F64
                                     ? p->bias_dtype
                                     : ATTEND_F32;

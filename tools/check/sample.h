@@ -38,7 +38,7 @@ double *check_sample_values(struct check_random *random, attend_dtype dtype,
 void check_sample_inputs(struct check_problem *p, struct check_random *random,
                          double spread);
 
-/* Statistics to ask for, in the place of none. */
+/* Adds a random statistics request. */
 void check_sample_stats(struct check_problem *p, struct check_random *random);
 
 /* Random layouts for every tensor; broadcast = 0 keeps strides of 0 out. */

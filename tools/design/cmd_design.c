@@ -15,7 +15,7 @@
 static const char help_text[] =
     "usage: attend design copy|average|weights|heads [OPTION]...\n"
     "\n"
-    "Designs the query of an attention head, or the queries of several, says what they\n"
+    "Designs the query of an attention head, or the queries of several, shows what they\n"
     "do by theory, and checks it on the engine.\n"
     "\n"
     "  copy       c = v_i:                                 --items 3\n"

@@ -86,7 +86,7 @@ static int check_weights(struct design_args *args)
     return TOOL_OK;
 }
 
-/* Which items, which weights, how many heads: what the task makes of them. */
+/* Validates items, weights and heads for the task. */
 static int check_wanted(struct design_args *args)
 {
     const int is_weights = !strcmp(args->task, "weights");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of `attend design`: made up, or out of a file. */
+/* The keys of `attend design`: generated, or from a file. */
 #include "design_tool.h"
 
 #include <inttypes.h>

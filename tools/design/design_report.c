@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/door/objects.h"
 #include "shared/json_line.h"
 
 /* Fewer dimensions than this, and the queries are printed. */
@@ -14,25 +15,10 @@ enum { PRINTED_MAX = 16 };
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-static void put_row(struct lab_json *json, const struct lab_design_row *row)
-{
-    lab_json_put(json, "{ quantity:s", row->quantity);
-    lab_json_key(json, "item");
-    if (row->item < 0)
-        lab_json_text(json, NULL);
-    else
-        lab_json_whole(json, row->item);
-    lab_json_put(json, "predicted:r measured:r se:r z:r kind:s rare:b low:r high:r }",
-                 row->predicted, row->measured, row->se, lab_design_z(row),
-                 row->is_approximate ? "approximate" : "exact", row->rare,
-                 row->rare ? row->low : NAN, row->rare ? row->high : NAN);
-}
-
 static int report_json(const struct design_args *args, const struct lab_design *design)
 {
     const struct lab_design_request *const request = &args->request;
     struct lab_json json;
-    char advice[256];
 
     lab_json_open(&json, LAB_JSON_EXACT);
     lab_json_put(&json, "{ task:s keys:s n:l d:l items:[", args->task, args->keys,
@@ -44,19 +30,10 @@ static int report_json(const struct design_args *args, const struct lab_design *
         lab_json_reals(&json, "weights", request->weights, args->m);
     else
         lab_json_put(&json, "weights:s", NULL);
-    lab_json_put(
-        &json, "eps:r tau:r sigma2:r alpha:r prescribed:s heads:i scale:r norm:r rows:[",
-        request->eps, request->tau, request->sigma2, request->alpha, design->method,
-        design->heads, design->scale, design->norm);
-    for (int x = 0; x < design->rows; x++)
-        put_row(&json, &design->row[x]);
-    lab_json_put(&json, "] by_heads:[");
-    for (int x = 0; x < design->choices; x++)
-        lab_json_put(&json, "{ heads:i scale:r mse:r }", design->choice[x].heads,
-                     design->choice[x].scale, design->choice[x].mse);
-    lab_design_advice(design, advice, sizeof advice);
-    lab_json_put(&json, "] best_heads:i advice:s queries:[",
-                 design->choice[design->best].heads, advice);
+    lab_json_put(&json, "eps:r tau:r sigma2:r alpha:r", request->eps, request->tau,
+                 request->sigma2, request->alpha);
+    lab_json_design(&json, design);
+    lab_json_put(&json, "queries:[");
     for (int h = 0; h < design->heads; h++) {
         lab_json_begin(&json, '[');
         for (int64_t c = 0; c < request->d; c++)

@@ -19,17 +19,17 @@ struct design_args {
     int m, weight_count;               /* items; weight_count is 0 or m */
     int is_file;                       /* whether `keys` names one */
     int tau_is_sqrt;                   /* 1/sqrt(d) */
-    struct lab_design_request request; /* what needs no keys to be known */
+    struct lab_design_request request; /* the fields that do not depend on keys */
     int wants_json;
 };
 
-/* tool_read_flags(), and what does not go together is refused; argv[0] is the task. */
+/* tool_read_flags(), and refuses flags that exclude each other; argv[0] is the task. */
 int design_args_read(int argc, char **argv, struct design_args *args, const char *help);
 
-/* The keys asked for, in args->request, to be freed; TOOL_OK or a status and message. */
+/* The requested keys, in args->request, to be freed; TOOL_OK or a status and message. */
 int design_keys_open(struct design_args *args, double **keys);
 
-/* Prints what was designed. */
+/* Prints the design. */
 int design_report(const struct design_args *args, const struct lab_design *design);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU as far as timing needs it: memory, a stream, events.  Opened at run time. */
+/* A GPU for timing: memory, a stream, events.  The library is opened at run time. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 

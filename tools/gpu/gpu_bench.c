@@ -18,10 +18,10 @@
 #include "shared/stopwatch.h"
 
 enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3, GROUP_MOST = 1000 };
-/* Numbers that all tensors are pieces of. */
+/* Size of the pool of random numbers from which all tensors are copied. */
 enum { POOL = 1 << 22 };
 
-/* Of the calls that a sample is the mean of: the clock of an event ticks in 0.5 us. */
+/* Least time of the calls of one sample: events have a resolution of 0.5 us. */
 static const double group_seconds = 2e-3;
 
 static const attend_dtype device_dtypes[] = {ATTEND_BF16, ATTEND_F16};
@@ -237,7 +237,7 @@ static attend_status call_inspection(struct run *run, struct device_input *in)
     return attend_inspect(run->ctx, &in->rule, &in->stats.inspection, &run->err);
 }
 
-/* What the case times. */
+/* The timed call of the case. */
 static one_call *call_of(const struct bench_case *shape)
 {
     return shape->stats == BENCH_NONE      ? call_plain
@@ -245,7 +245,7 @@ static one_call *call_of(const struct bench_case *shape)
                                            : call_stats;
 }
 
-/* Queues `count` calls; *seconds is what one of them took on the stream. */
+/* Queues `count` calls; *seconds is the time of one on the stream. */
 static attend_status call_group(struct run *run, struct device_input *in, one_call *call,
                                 int64_t count, double *seconds)
 {
@@ -385,7 +385,7 @@ static int time_one(struct run *run, const struct bench_case *shape, attend_dtyp
     samples.calls.count = samples.ratios.count = samples.inspections.count = 0;
     progress_line_update(&run->progress, run->done++, run->total);
     if (make_input(&run->gpu, shape, dtype, &in))
-        status = tool_fail("bench", TOOL_FAILED, "%s, %s: no memory for its tensors",
+        status = tool_fail("bench", TOOL_FAILED, "%s, %s: out of memory for its tensors",
                            shape->name, attend_dtype_name(dtype));
     else if (time_calls(run, &in, &samples) != ATTEND_OK)
         status = tool_fail("bench", TOOL_FAILED, "%s, %s: %s", shape->name,

@@ -20,7 +20,8 @@
 #include "shared/json_line.h"
 
 static const char help_text[] =
-    "usage: attend grade FILE... [--csv | --json] [--hints] [--rubric FILE] [--seed N]\n"
+    "usage: attend grade FILE... [--csv | --json | --gradescope | --summary] [--hints]\n"
+    "                    [--rubric FILE] [--seed N]\n"
     "       attend grade --template\n"
     "\n"
     "Grades answers to the exercise on attention.  FILE is a form in JSON, or a folder:\n"
@@ -32,16 +33,19 @@ static const char help_text[] =
     "  right                in every world\n"
     "  right in the limit   the error vanishes as C grows, or alpha falls, or where\n"
     "                       gamma > 0\n"
+    "  partly right         some texts of a list are right, each judged alone\n"
     "  slip                 right once a letter or a side is repaired\n"
     "  wrong                there is a counterexample, which is shown; common errors "
     "are\n"
     "                       named\n"
+    "  not read             a part that cannot be read costs its own points alone\n"
     "\n"
     "options:\n"
-    "@18 template csv json hints rubric seed threads help\n"
+    "@18 template csv json gradescope summary hints rubric seed threads help\n"
     "\n"
-    "A file that cannot be read as a form is named on standard error with place and\n"
-    "reason; the others are graded, and the exit status is 2.\n"
+    "A file that is not JSON, and what a form has beside its questions, is named on\n"
+    "standard error with place and reason; the rest is graded, and the exit status is "
+    "2.\n"
     "\n"
     "example: an answer, with hints\n"
     "  attend grade examples/answers/sheet-001.json --hints\n";
@@ -107,7 +111,7 @@ static int add_folder(struct list *list, const char *folder)
     return status;
 }
 
-/* NULL with a message.  A pipe that nobody writes is refused, not waited for. */
+/* NULL with a message.  A pipe without a writer is refused, not waited for. */
 static FILE *open_plain(const char *path)
 {
     struct stat info;
@@ -117,9 +121,9 @@ static FILE *open_plain(const char *path)
         tool_fail("grade", TOOL_USAGE, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
         tool_fail("grade", TOOL_USAGE, "%s: not a file", path);
-    else if (info.st_size > ANSWER_BYTES)
+    else if (info.st_size > LAB_FORM_BYTES)
         tool_fail("grade", TOOL_USAGE, "%s: %lld bytes: more than %d", path,
-                  (long long)info.st_size, ANSWER_BYTES);
+                  (long long)info.st_size, LAB_FORM_BYTES);
     else if (!(file = fdopen(descriptor, "rb")))
         tool_fail("grade", TOOL_FAILED, "%s: %s", path, strerror(errno));
     if (!file && descriptor >= 0)
@@ -127,17 +131,18 @@ static FILE *open_plain(const char *path)
     return file;
 }
 
-/* The whole of a file of at most ANSWER_BYTES and one byte more; NULL with a message. */
+/* The whole of a file of at most LAB_FORM_BYTES and one byte more; NULL with a message.
+ */
 static char *read_whole(const char *path, size_t *size)
 {
     FILE *const file = open_plain(path);
     char *bytes = NULL;
     if (!file)
         return NULL;
-    if (!(bytes = malloc(ANSWER_BYTES + 1)))
+    if (!(bytes = malloc(LAB_FORM_BYTES + 1)))
         tool_fail("grade", TOOL_FAILED, "out of memory");
     else {
-        *size = fread(bytes, 1, ANSWER_BYTES + 1, file);
+        *size = fread(bytes, 1, LAB_FORM_BYTES + 1, file);
         if (ferror(file)) {
             tool_fail("grade", TOOL_USAGE, "%s: %s", path, strerror(errno));
             free(bytes);
@@ -148,26 +153,40 @@ static char *read_whole(const char *path, size_t *size)
     return bytes;
 }
 
+/* Entries of a form that are not questions are ignored, with a message. */
+static int report_remarks(const struct graded *graded)
+{
+    const struct lab_texts *const remarks = &graded->form.remarks;
+    int status = TOOL_OK;
+
+    for (int x = 0; x < remarks->count; x++)
+        status = tool_fail("grade", TOOL_USAGE, "%s: %s: left out", graded->path,
+                           remarks->list[x]);
+    return status;
+}
+
 static int open_form(const char *path, struct graded *graded)
 {
-    char why[ANSWER_WHY];
+    const char *const slash = strrchr(path, '/');
     size_t size;
     char *const bytes = read_whole(path, &size);
+
+    *graded = (struct graded){.path = path,
+                              .name = slash ? slash + 1 : path,
+                              .form.student = "",
+                              .unread = 1,
+                              .why = "the file cannot be read"};
     if (!bytes)
         return TOOL_USAGE;
-    int status = TOOL_OK;
-    *graded = (struct graded){.path = path};
-    if (answer_parse(bytes, size, &graded->file, why))
-        status = tool_fail("grade", TOOL_USAGE, "%s: %s", path, why);
+    graded->unread = lab_form_read(bytes, size, &graded->form, graded->why) != 0;
     free(bytes);
-    const char *const slash = strrchr(path, '/');
-    graded->name = slash ? slash + 1 : path;
-    return status;
+    return graded->unread ? tool_fail("grade", TOOL_USAGE, "%s: %s", path, graded->why)
+                          : report_remarks(graded);
 }
 
 static int read_rubric(const char *path, struct lab_rubric *rubric)
 {
-    char why[ANSWER_WHY];
+    char why[LAB_FORM_WHY];
     size_t size;
     lab_rubric_default(rubric);
     if (!path)
@@ -176,7 +195,7 @@ static int read_rubric(const char *path, struct lab_rubric *rubric)
     if (!bytes)
         return TOOL_USAGE;
     int status = TOOL_OK;
-    if (rubric_parse(bytes, size, rubric, why))
+    if (lab_rubric_read(bytes, size, rubric, why))
         status = tool_fail("grade", TOOL_USAGE, "%s: %s", path, why);
     free(bytes);
     return status;
@@ -200,7 +219,10 @@ static void grade_in_turn(void *arg, int w)
     (void)w;
     while ((g = atomic_fetch_add(&s->next, 1)) < s->count) {
         struct graded *const graded = &s->graded[g];
-        graded->failed = lab_grade(&graded->file.answer, s->rubric,
+        for (int p = 0; graded->unread && p < LAB_GRADE_PARTS; p++)
+            graded->grade.most += s->rubric->points[p];
+        graded->failed = !graded->unread &&
+                         lab_grade(&graded->form.answer, s->rubric,
                                    lab_grade_seed(s->seed, graded->name), &graded->grade);
     }
 }
@@ -217,7 +239,7 @@ static int grade_all(struct session *session, int threads, enum grade_format for
     return grade_print(session->graded, session->count, format, hints);
 }
 
-/* Opens every file; the ones that are no forms are reported and left out. */
+/* Opens every file; those that are not forms are reported, and have no grade. */
 static int grade_list(const struct list *list, const struct lab_rubric *rubric,
                       uint64_t seed, int threads, enum grade_format format, int hints)
 {
@@ -226,15 +248,12 @@ static int grade_list(const struct list *list, const struct lab_rubric *rubric,
     session.graded = calloc((size_t)list->count + 1, sizeof *session.graded);
     if (!session.graded)
         return tool_fail("grade", TOOL_FAILED, "out of memory");
-    for (int i = 0; i < list->count; i++) {
-        if (open_form(list->path[i], &session.graded[session.count]))
+    for (int i = 0; i < list->count; i++)
+        if (open_form(list->path[i], &session.graded[session.count++]))
             status = TOOL_USAGE;
-        else
-            session.count++;
-    }
     const int done = session.count ? grade_all(&session, threads, format, hints) : 0;
     for (int g = 0; g < session.count; g++)
-        answer_close(&session.graded[g].file);
+        lab_form_free(&session.graded[g].form);
     free(session.graded);
     return done ? done : status;
 }
@@ -251,43 +270,48 @@ static int take_file(void *list, const char *word)
 
 static int print_template(void)
 {
-    json_t *const form = answer_template();
-    char *const text = form ? json_dumps(form, JSON_INDENT(2)) : NULL;
-    json_decref(form);
-    if (!text)
-        return tool_fail("grade", TOOL_FAILED, "out of memory");
-    puts(text);
-    free(text);
-    return TOOL_OK;
+    struct lab_json json;
+
+    lab_json_open(&json, LAB_JSON_SHORT);
+    json.indent = 2;
+    lab_form_put_empty(&json);
+    return tool_put_text("grade", lab_json_close(&json));
 }
 
 struct options {
-    int wants_template, as_csv, as_json, hints, threads;
+    int wants_template, as_csv, as_json, as_results, as_summary, hints, threads;
     const char *rubric;
     int64_t seed;
 };
 
 static int perform(const struct list *list, struct options *o)
 {
+    const int formats = o->as_csv + o->as_json + o->as_results + o->as_summary;
     struct lab_rubric rubric;
-    if (o->wants_template && (list->count || o->as_csv || o->as_json || o->rubric))
+    if (o->wants_template && (list->count || formats || o->rubric))
         return tool_fail("grade", TOOL_USAGE, "--template stands alone");
     if (o->wants_template)
         return print_template();
-    if (o->as_csv && o->as_json)
-        return tool_fail("grade", TOOL_USAGE, "--csv and --json exclude each other");
+    if (formats > 1)
+        return tool_fail("grade", TOOL_USAGE,
+                         "--csv, --json, --gradescope and --summary exclude each other");
     if (!list->count)
         return tool_fail("grade", TOOL_USAGE,
                          "no file: see 'attend grade --help', or --template");
+    if (o->as_results && list->count > 1)
+        return tool_fail("grade", TOOL_USAGE, "--gradescope is of one file, not of %d",
+                         list->count);
     int status = read_rubric(o->rubric, &rubric);
     if (!status)
         status = tool_choose_threads("grade", &o->threads);
     if (status)
         return status;
     return grade_list(list, &rubric, (uint64_t)o->seed, o->threads,
-                      o->as_csv    ? GRADE_CSV
-                      : o->as_json ? GRADE_JSON
-                                   : GRADE_TEXT,
+                      o->as_csv       ? GRADE_CSV
+                      : o->as_json    ? GRADE_JSON
+                      : o->as_results ? GRADE_RESULTS
+                      : o->as_summary ? GRADE_SUMMARY
+                                      : GRADE_TEXT,
                       o->hints);
 }
 
@@ -301,6 +325,11 @@ int cmd_grade(int argc, char **argv)
                     "a line for each student: points of each question, and all"),
         FLAG_SWITCH("json", &o.as_json,
                     "a JSON object for each student, with every part"),
+        FLAG_SWITCH("gradescope", &o.as_results,
+                    "results.json of one file for Gradescope: a test for each part"),
+        FLAG_SWITCH("summary", &o.as_summary,
+                    "the class as a table: right answers and points of each part, and\n"
+                    "errors with counts"),
         FLAG_SWITCH("hints", &o.hints, "a hint in place of the solution"),
         FLAG_TEXT("rubric", &o.rubric, "FILE",
                   "other points: {\"points\": {\"1b-i\": {\"M\": 5}, \"1e\": 3},\n"

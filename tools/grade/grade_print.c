@@ -9,23 +9,13 @@
 
 const char *graded_student(const struct graded *graded, char *room, size_t size)
 {
-    if (*graded->file.student)
-        return graded->file.student;
+    if (*graded->form.student)
+        return graded->form.student;
     snprintf(room, size, "%s", graded->name);
     char *const end = strstr(room, ".json");
     if (end && !strcmp(end, ".json"))
         *end = 0;
     return room;
-}
-
-/* "A A^T", or "C mu_a; C mu_b" of a list. */
-static void solution_of(const struct lab_part *part, char *text, size_t size)
-{
-    *text = 0;
-    for (int k = 0; k < part->texts; k++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s", k ? "; " : "", part->solution[k]);
-    }
 }
 
 enum { INDENT = 10 };
@@ -43,19 +33,17 @@ static void print_more(const char *label, const char *text)
 static void print_part(int p, const struct lab_part_grade *grade, int hints)
 {
     const struct lab_part *const part = lab_grade_part(p);
-    char solution[300], points[32];
+    char points[32];
 
-    snprintf(points, sizeof points, "%g/%g", grade->points, grade->most);
+    snprintf(points, sizeof points, "%.4g/%g", grade->points, grade->most);
     printf("  %-7s%-13s%-19s%6s\n", part->question, part->name,
            lab_mark_words(grade->mark), points);
     if (grade->mark == LAB_MARK_RIGHT)
         return;
     print_more("", grade->error);
     print_more("", grade->evidence);
-    if (grade->points >= grade->most)
-        return;
-    solution_of(part, solution, sizeof solution);
-    print_more(hints ? "hint: " : "solution: ", hints ? part->hint : solution);
+    if (grade->points < grade->most && *grade->solution)
+        print_more(hints ? "hint: " : "solution: ", hints ? part->hint : grade->solution);
 }
 
 /* Parts without an answer, in one list. */
@@ -87,13 +75,15 @@ static void print_text(const struct graded *graded, int hints)
 
 /* ---- CSV ----------------------------------------------------------------------- */
 
+/* A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 static void print_csv_cell(const char *text)
 {
-    if (!strpbrk(text, ",\"")) {
+    const int is_formula = *text && strchr("=+-@\t\r", *text) != NULL;
+    if (!is_formula && !strpbrk(text, ",\"\n\r")) {
         fputs(text, stdout);
         return;
     }
-    putchar('"');
+    fputs(is_formula ? "\"'" : "\"", stdout);
     for (; *text; text++) {
         if (*text == '"')
             putchar('"');
@@ -125,7 +115,10 @@ static void print_csv(const struct graded *graded)
     print_csv_cell(graded_student(graded, room, sizeof room));
     putchar(',');
     print_csv_cell(graded->name);
-    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+    for (int p = 0; graded->unread && p < LAB_GRADE_PARTS; p++)
+        if (is_first(p))
+            putchar(',');
+    for (int p = 0; !graded->unread && p < LAB_GRADE_PARTS; p++) {
         points += graded->grade.part[p].points;
         if (p + 1 == LAB_GRADE_PARTS || is_first(p + 1)) {
             printf(",%g", points);
@@ -141,14 +134,12 @@ static void put_part(struct lab_json *json, int p, const struct lab_part_grade *
                      int hints)
 {
     const struct lab_part *const part = lab_grade_part(p);
-    char solution[300];
 
     lab_json_begin(json, '{');
     lab_json_part(json, p, grade);
-    solution_of(part, solution, sizeof solution);
-    if (grade->points < grade->most)
+    if (grade->points < grade->most && *grade->solution)
         lab_json_put(json, hints ? "hint:s" : "solution:s",
-                     hints ? part->hint : solution);
+                     hints ? part->hint : grade->solution);
     lab_json_end(json, '}');
 }
 
@@ -171,16 +162,22 @@ static int print_json(const struct graded *graded, int hints)
 int grade_print(const struct graded *graded, int count, enum grade_format format,
                 int hints)
 {
-    int status = TOOL_OK;
+    int status = TOOL_OK, printed = 0;
+    if (format == GRADE_RESULTS)
+        return grade_print_results(graded, hints);
+    if (format == GRADE_SUMMARY)
+        return grade_print_summary(graded, count);
     if (count && format == GRADE_CSV)
         print_csv_head();
     for (int g = 0; g < count && !status; g++) {
+        if (graded[g].unread && format != GRADE_CSV)
+            continue;
         if (format == GRADE_JSON)
             status = print_json(&graded[g], hints);
         else if (format == GRADE_CSV)
             print_csv(&graded[g]);
         else {
-            if (g)
+            if (printed++)
                 putchar('\n');
             print_text(&graded[g], hints);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend lab`: the experiments: what theory predicts and what the engine measures. */
+/* `attend lab`: the experiments, predictions of theory beside measurements. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "lab_tool.h"
@@ -42,7 +42,7 @@ static void on_progress(void *user, int64_t done, int64_t total)
     progress_line_update(&session->progress, done, total);
 }
 
-/* What takes files, and reads flags of its own. */
+/* Experiments on files, with flags of their own. */
 static const struct {
     const char *name, *title;
     int (*command)(int argc, char **argv);
@@ -53,9 +53,8 @@ static const struct {
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
-/* A run that lasts longer says so.  The time is told to a factor of 2: none of less than
- * a minute does. */
-#define SAID_SECONDS 120
+/* Runs estimated above this print a warning.  The estimate is good to a factor of 2. */
+#define SLOW_SECONDS 120
 
 /* A line before a long run: how long, and how to end it. */
 static void on_slow(void *user, double seconds)
@@ -66,7 +65,7 @@ static void on_slow(void *user, double seconds)
     const double whole =
         heads ? seconds * (double)heads : fmax(seconds, lab_seconds(run));
 
-    if (whole <= SAID_SECONDS)
+    if (whole <= SLOW_SECONDS)
         return;
     fprintf(stderr, "attend %s: this takes about %.0f minutes, ",
             session->printer.command, round(whole / 60));
@@ -97,7 +96,7 @@ static const char list_head[] =
     "usage: attend lab NAME [OPTION]...\n"
     "       attend lab NAME --help\n"
     "\n"
-    "Runs an experiment: what theory says beside what the engine measures.\n"
+    "Runs an experiment: theory beside what the engine measures.\n"
     "\n"
     "experiments:\n";
 
@@ -137,7 +136,7 @@ static char *list_text(void)
     return fclose(list) ? NULL : text;
 }
 
-/* In the manual, after the list: what every experiment takes, and those with files. */
+/* In the manual, after the list: the common flags, and the experiments on files. */
 static void print_manual(void)
 {
     char name[16], help[] = "--help";
@@ -185,7 +184,7 @@ static int unknown_experiment(const char *name)
                      names);
 }
 
-/* What is printed below the rows of a table. */
+/* The lines below the rows of a table. */
 static void print_end(const struct lab_request *request, const struct lab_count *count)
 {
     const struct lab_run *const run = &request->run;

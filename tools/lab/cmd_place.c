@@ -62,7 +62,7 @@ struct place_args {
     int64_t rows;
 };
 
-/* What one head after the other needs. */
+/* The state of the loop over heads. */
 struct place_work {
     const struct place_args *args;
     const struct inputs *inputs; /* NULL: no pairs */
@@ -193,7 +193,7 @@ static int place_heads(struct lab_request *request, void *user)
     int64_t done = 0;
     int failed = 0;
 
-    /* What does not fit is said before the first row. */
+    /* Mismatches are reported before the first row. */
     for (int64_t x = 0; x < heads && work->inputs; x++)
         if (read_head(&request->run, work, x, &sample))
             return -1;

@@ -82,7 +82,7 @@ static int make(struct lab_findings *findings, const char *path)
     if (!status && path)
         status = tool_text_commit("report", &page);
     tool_text_discard(&page);
-    const int failures = status ? 0 : lab_tally_all(findings).failures;
+    const int failures = status ? 0 : lab_totals_of(findings).failures;
     if (failures)
         status = tool_fail("report", TOOL_FAILED, "%d of %d experiments failed", failures,
                            findings->count);

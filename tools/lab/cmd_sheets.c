@@ -28,7 +28,7 @@ static const char help_text[] =
     "  slip    ill formed as printed, and right once a symbol, index or side is "
     "repaired\n"
     "A variance is high, and an output unstable, from a standard deviation of 0.1 on.\n"
-    "Two quantities that both vanish are compared by their ratio.  docs/SHEETS.md has "
+    "Two quantities that both vanish are compared by their ratio.  docs/JUDGING.md has "
     "the\n"
     "rules and the letters.\n"
     "\n"
@@ -189,7 +189,7 @@ int cmd_sheets(int argc, char **argv)
     if (status)
         return status;
     struct lab_judgement *const judgements = calloc(LAB_STATEMENTS, sizeof *judgements);
-    /* The disputes of one sheet are with the others. */
+    /* The disputes of one sheet need the judgements of all sheets. */
     const char *const judged = as_json ? sheet : NULL;
     if (!judgements ||
         lab_sheets_judge_all(judged, (enum lab_reading)reading, threads, judgements))

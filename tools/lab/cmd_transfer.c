@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend lab transfer`: what rounded keys do to heads, synthetic or of tensors. */
+/* `attend lab transfer`: effect of rounded keys on heads, synthetic or of tensors. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ struct transfer_args {
 
 /* ---- flags --------------------------------------------------------------- */
 
-/* Those that leave scores at scale <q, k>. */
+/* Options that keep scores equal to scale <q, k>. */
 static const char *const input_names[] = {
     "q",     "k",      "v",           "mask",         "layout",      "dtype",
     "scale", "causal", "window-left", "window-right", "key-lengths", NULL};
@@ -213,8 +213,8 @@ static int transfer_heads(struct lab_request *request, void *user)
         lab_report_progress(&run->session, done + 1, heads);
     }
     lab_transfer_figure_close(&figure);
-    free(run->room);
-    run->room = NULL;
+    free(run->scratch);
+    run->scratch = NULL;
     request->done = done;
     request->total = heads;
     return failed;
@@ -267,7 +267,7 @@ static int transfer_tensors(const void *user, struct inputs *inputs, attend_cont
     return status;
 }
 
-/* A run of the experiment of tensors, with what was read for synthetic heads. */
+/* A run of the experiment on tensors, with the flags of that on synthetic heads. */
 static void become_tensors(struct transfer_args *args)
 {
     struct lab_run *const run = &args->request.run;

@@ -149,14 +149,13 @@ static const char common_help[] =
     "probability, by Chernoff's bound for a mean of numbers of known range.  Without a\n"
     "known range it claims nothing.\n"
     "\n"
-    "Keys with isotropic noise are drawn and weighed in f32.  What that may round is\n"
-    "allowed for; scatter of less than ten times as much has no z, and a number lost in\n"
-    "it claims nothing.\n"
+    "Keys with isotropic noise are drawn and weighed in f32, and its rounding is added\n"
+    "to the tolerance.  Rows whose scatter is below ten times that rounding have no z,\n"
+    "and numbers below it are not judged.\n"
     "\n"
-    "A run of more than two minutes says on standard error how long it takes, before it\n"
-    "starts.  Ctrl-C ends it with the rows that were measured up to then.\n"
-    "The laboratory reports and does not judge: the exit status is 0 whatever holds, 2\n"
-    "for bad usage, 130 after Ctrl-C.\n";
+    "Before a run of more than two minutes, its estimated time is printed on standard\n"
+    "error.  Ctrl-C ends it with the rows that were measured up to then.\n"
+    "The exit status is 0 whatever holds, 2 for bad usage, 130 after Ctrl-C.\n";
 
 static void print_quantities(const struct lab_experiment *experiment)
 {
@@ -175,7 +174,7 @@ static void print_help(const struct lab_experiment *experiment,
 
     snprintf(common, sizeof common, "@18 %s\n%s",
              experiment->trials > 0 ? "trials seed" : "seed trials", common_help);
-    /* The manual has what experiments have in common, completion the names. */
+    /* The manual lists the common flags, completion the names of the experiments. */
     if (tool_help_form != TOOL_HELP_TEXT) {
         tool_print_help(common, flags, count);
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `attend lab`: what was asked for, and how rows are printed. */
+/* The parts of `attend lab`: the request, and the printing of rows. */
 #ifndef TOOLS_LAB_TOOL_H
 #define TOOLS_LAB_TOOL_H
 
@@ -12,30 +12,30 @@ struct lab_request {
     struct lab_run run;
     enum lab_format format;
     const char *svg; /* NULL: no file */
-    /* What is done in place of lab_perform(), with `work_user`; NULL: nothing is. */
+    /* Called with `work_user` in place of lab_perform(); NULL: lab_perform(). */
     int (*work)(struct lab_request *request, void *work_user);
     void *work_user;
-    int64_t heads;       /* that the work goes through */
+    int64_t heads;       /* number of heads of the work */
     const char *unit;    /* "trials", "heads" */
-    int64_t done, total; /* of the measurement that was last under way, by units */
+    int64_t done, total; /* progress of the last measurement, in units */
 };
 
 /* The ranks that share the trials; NULL without a launcher of MPI. */
 const struct lab_peers *lab_rank_peers(void);
 
-/* For a work: a head took so long.  Says once what all take, if that is long. */
+/* Called by a work with the time of a head; prints the total once if it is long. */
 void lab_work_timed(struct lab_request *request, double seconds);
 
 /* Performs it: rows are printed, figures written.  TOOL_OK or another status. */
 int lab_request_perform(const char *command, struct lab_request *request);
 
-/* Flags that every experiment has, and what becomes of them in the request. */
+/* Flags of every experiment, and their values for the request. */
 enum { LAB_COMMON_FLAGS = 7 };
 struct lab_common {
     double trials, threads;
     int as_json, as_csv, no_sweep;
 };
-/* What --help says of some of them: NULL: what it says of an experiment's. */
+/* Help of some of them; NULL: that of an experiment's. */
 struct lab_common_help {
     const char *trials, *seed, *no_sweep, *json, *svg;
 };
@@ -45,8 +45,8 @@ void lab_common_flags(struct lab_request *request, struct lab_common *common,
 int lab_common_settle(const char *command, const struct lab_common *common,
                       struct lab_request *request);
 /*
- * Those of inputs_flags() that are named, none needed; NULL ends the names.  Returns how
- * many; *inputs must be freed.
+ * The named flags of inputs_flags(), all optional; NULL ends the names.  Returns their
+ * number; *inputs must be freed.
  */
 int lab_input_flags(const char *command, const char *const *names,
                     struct inputs_args *inputs, struct tool_flag *flags);

@@ -25,7 +25,7 @@ static int fail_shape(const struct place_stats *stats, const char *name,
                      reason);
 }
 
-/* `hint` says how the tensor gets into the file. */
+/* `hint`: how the tensor gets into the file. */
 static int open_tensor(const struct place_stats *stats, const char *name,
                        const char *hint, struct io_tensor *tensor)
 {
@@ -213,7 +213,7 @@ int place_pairs_read(struct lab_session *session, const struct place_stats *stat
             if (j < 0 || j >= ks->size[2])
                 return lab_misuse(session,
                                   "--stats: top_keys of row b=%" PRId64 " h=%" PRId64
-                                  " i=%" PRId64 ": %" PRId64 " is no key of --k",
+                                  " i=%" PRId64 ": %" PRId64 " is not a key of --k",
                                   at[0], at[1], at[2], j);
             read_vector(inputs, INPUT_K, ks, sample->b, hk, j, to);
             if (check_score(session, inputs, q + x * d, to,

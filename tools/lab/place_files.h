@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `attend lab place` reads: the file of `attend stats --out`, and pairs of keys. */
+/* Input of `attend lab place`: the file of `attend stats --out`, and pairs of keys. */
 #ifndef TOOLS_PLACE_FILES_H
 #define TOOLS_PLACE_FILES_H
 
@@ -13,7 +13,7 @@ enum { PLACE_COLUMNS = 8 };
 struct place_stats {
     const char *command, *path;
     struct io_tensor column[PLACE_COLUMNS];
-    struct io_tensor top_keys; /* opened where pairs are wanted */
+    struct io_tensor top_keys; /* opened if pairs are requested */
     int64_t nb, hq, nq;
 };
 

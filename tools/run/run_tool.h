@@ -18,15 +18,15 @@ struct run_args {
 };
 
 /*
- * tool_read_flags(), and outputs that do not fit are refused; nothing but the command
- * line is looked at.  args->inputs must be freed in any case.
+ * tool_read_flags(), and refuses conflicting outputs; only the command line is examined.
+ * args->inputs must be freed in any case.
  */
 int run_args_read(int argc, char **argv, struct run_args *args, const char *help);
 
 /* TOOL_OK, or TOOL_USAGE with a message for weights that need --force. */
 int run_check_weights(const struct run_args *args, const struct inputs *inputs);
 
-/* What is written, --out first. */
+/* The outputs, --out first. */
 struct run_outputs {
     int count;
     enum run_output which[RUN_OUTPUTS];
@@ -41,7 +41,7 @@ void run_set_outputs(const struct run_args *args, struct inputs *inputs,
 /* Computes with the other ranks of a launcher; each writes its slice of the outputs. */
 int run_compute_on_ranks(const struct inputs *inputs, attend_context *ctx);
 
-/* Reports on standard output what was done. */
+/* Prints the report on standard output. */
 int run_report(const struct run_args *args, const struct inputs *inputs,
                const struct run_outputs *outputs, const attend_context *ctx,
                double seconds);

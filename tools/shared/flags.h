@@ -26,7 +26,7 @@ struct tool_flag {
     const char *value; /* set by the parser; NULL: not given */
 };
 
-/* What read() may be; *to is const char *, int, int64_t, double, double and int. */
+/* Choices for read(); *to is const char *, int, int64_t, double, double and int. */
 int tool_read_text(const char *command, const struct tool_flag *flag);
 int tool_read_int(const char *command, const struct tool_flag *flag);
 int tool_read_int64(const char *command, const struct tool_flag *flag);
@@ -100,7 +100,7 @@ int tool_parse_real(const char *command, const char *flag, const char *text, dou
                     double hi, double *value);
 int tool_parse_between(const char *command, const char *flag, const char *text, double lo,
                        double hi, double *value);
-/* NULL if the whole of `text` is a finite decimal number, else what it is not. */
+/* NULL if the whole of `text` is a finite decimal number, else the expected kind. */
 const char *tool_parse_number(const char *text, double *number);
 /* The index of `text` among the choices, or -1 with a message. */
 int tool_parse_choice(const char *command, const char *flag, const char *text,

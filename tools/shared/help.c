@@ -193,7 +193,7 @@ void tool_print_help(const char *text, const struct tool_flag *flags, int count)
     case TOOL_HELP_USAGE:
         for (const char *line = text; line < end;) {
             const size_t length = strcspn(line, "\n");
-            /* "usage: " is as wide as what other lines begin with. */
+            /* "usage: " has the width of the other lines' indentation. */
             print_roff(line + sizeof usage - 1, length - (sizeof usage - 1), 0);
             line += length + 1;
         }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Help texts: the words of a command around what its flags say of themselves. */
+/* Help texts: the text of a command with the descriptions of its flags. */
 #ifndef TOOLS_HELP_H
 #define TOOLS_HELP_H
 
 #include "flags.h"
 
 /*
- * What tool_print_help() prints: all of it for a terminal; the first paragraph, without
+ * Forms of tool_print_help(): the whole text for a terminal; the first paragraph, without
  * "usage: "; all after it in mdoc(7); or for each flag a line for completion, "--name",
  * a tab, and the words that its value may be, "@file" for the name of a file, or "-" for
  * a flag without a value.

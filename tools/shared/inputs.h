@@ -46,9 +46,9 @@ struct inputs_args {
 };
 
 /*
- * The shared flags come first in a command's table.  Sets *args to what holds where
- * none of them is given; it must be freed after the flags were read.  Lists are not yet
- * known to fit.
+ * The shared flags come first in a command's table.  Sets *args to the
+ * defaults; it must be freed after the flags were read.  Lengths of lists are checked
+ * later.
  */
 enum { INPUTS_FLAGS = INPUTS + 11 };
 void inputs_flags(const char *command, struct inputs_args *args,
@@ -61,7 +61,7 @@ int inputs_is_same_file(const char *a, const char *b);
 int inputs_check_output(const struct inputs_args *args, const char *flag,
                         const char *spec);
 
-/* Opened files and what they mean together. */
+/* Opened files and the problem that they form. */
 struct inputs {
     const char *command;
     struct io_tensor tensor[INPUTS];
@@ -88,9 +88,9 @@ int inputs_check_float(const struct inputs *inputs, enum input which);
 /* Element `offset` of the data of a tensor of a floating dtype. */
 double input_read_value(const struct io_tensor *tensor, int64_t offset);
 
-/* 0 for what attend does not compute with. */
+/* 0 for types that attend does not compute with. */
 attend_dtype input_dtype(enum io_dtype dtype);
-/* "f32" for what attend computes with, else the name the file format has for it. */
+/* "f32" for types that attend computes with, else the file format's name. */
 const char *input_dtype_name(enum io_dtype dtype);
 
 /* "(2, 3)", "(2,)", "()", cut with "..." when there are too many axes. */

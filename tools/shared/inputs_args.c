@@ -102,7 +102,7 @@ void inputs_flags(const char *command, struct inputs_args *args,
         [INPUT_ALIBI] = FLAG_LINE(
             void, "alibi", read_alibi, args, .takes = "F|auto",
             .help = "slopes (hq,), or 2^(-8 (h + 1) / n) with the usual extension\n"
-                    "where hq is no power of two"),
+                    "where hq is not a power of two"),
         [INPUT_SINKS] = FLAG_TEXT("sinks", &args->file[INPUT_SINKS], "F",
                                   "logits (hq,) that join the denominator"),
         FLAG_CHOICE("layout", &args->is_blhd, "bhld, blhd", "bhld|blhd",

@@ -10,16 +10,19 @@ void tool_open_json(struct lab_json *json)
     lab_json_begin(json, '{');
 }
 
-int tool_put_json(const char *command, struct lab_json *json)
+int tool_put_text(const char *command, char *text)
 {
-    lab_json_end(json, '}');
-    char *const text = lab_json_close(json);
-
     if (!text)
         return tool_fail(command, TOOL_FAILED, "out of memory for the JSON output");
     puts(text);
     free(text);
     return TOOL_OK;
+}
+
+int tool_put_json(const char *command, struct lab_json *json)
+{
+    lab_json_end(json, '}');
+    return tool_put_text(command, lab_json_close(json));
 }
 
 int tool_print_json(const char *command, struct lab_json *json)

@@ -12,7 +12,9 @@
  * left to the caller.
  */
 int tool_put_json(const char *command, struct lab_json *json);
-/* The same with tool_finish_output(). */
+/* A text of lab_json_close() as a line, which is freed. */
+int tool_put_text(const char *command, char *text);
+/* tool_put_json() and tool_finish_output(). */
 int tool_print_json(const char *command, struct lab_json *json);
 /* Begins one, of 12 digits. */
 void tool_open_json(struct lab_json *json);

@@ -11,7 +11,7 @@
 
 #include "ranks.h"
 
-/* Where a signal handler finds the temporary files. */
+/* The temporary files, for the signal handler. */
 static struct io_outputs outputs_under_way;
 /* While files get their names, a signal waits: they appear together. */
 static atomic_int is_committing, waiting_signal;
@@ -45,15 +45,15 @@ static void catch_signals(void)
 
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
         struct sigaction old;
-        /* What was ignored on purpose, as by nohup, stays so. */
+        /* Signals that are ignored on purpose, as by nohup, stay ignored. */
         if (!sigaction(numbers[n], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(numbers[n], &action, NULL);
     }
-    /* A file beyond the size limit shall be an error, not a death. */
+    /* Writing beyond the size limit is then an error, not fatal. */
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* What rank 0 made, on the others. */
+/* Opens the files of rank 0 on the other ranks. */
 static int attach(const char *command, int status, struct io_output *outputs, int count)
 {
     static struct io_outputs owner;
@@ -82,7 +82,7 @@ int output_files_prepare(const char *command, struct io_output *outputs, int cou
     struct io_error err;
 
     catch_signals();
-    /* For an end that is not ours, such as a thread pool's that gives up. */
+    /* For calls of exit() elsewhere, such as in a thread pool. */
     atexit(remove_temporaries);
     int status = TOOL_OK;
     if (ranks.rank == 0 && io_outputs_prepare(&outputs_under_way, outputs, count, &err))

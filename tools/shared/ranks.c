@@ -14,7 +14,7 @@ struct ranks ranks = {.count = 1};
 
 /* ---- the launcher ------------------------------------------------------------ */
 
-/* What launchers tell the processes that they start. */
+/* Variables that launchers set for their processes. */
 static const struct launcher {
     const char *rank, *size; /* variables */
     const char *abi;

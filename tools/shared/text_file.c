@@ -12,7 +12,7 @@
 #include "io/io.h"
 #include "ranks.h"
 
-/* Of several ranks one writes the file; what the others write goes nowhere. */
+/* Of several ranks one writes the file; the output of the others is discarded. */
 static int open_nowhere(const char *command, tool_text *text)
 {
     text->temporary[0] = '\0';

@@ -10,12 +10,12 @@
 typedef struct tool_text {
     const char *path;
     char temporary[4096];
-    FILE *stream; /* what to write to */
+    FILE *stream; /* the stream for writing */
 } tool_text;
 
 /*
- * Opens a temporary file in the directory of `path`: what cannot be written is reported
- * before the work.  Returns TOOL_OK or TOOL_USAGE.  `flag` is named in the message.
+ * Opens a temporary file in the directory of `path`: a failure is reported before
+ * the work.  Returns TOOL_OK or TOOL_USAGE.  `flag` is named in the message.
  */
 int tool_text_open(const char *command, const char *flag, const char *path,
                    tool_text *text);

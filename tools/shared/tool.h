@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the commands share: exit status, messages, output, the engine's context.
+ * Shared by the commands: exit status, messages, output, the engine's context.
  *
  * A failure comes with exactly one line on standard error, written by tool_fail().
  */
@@ -19,7 +19,7 @@ enum {
     TOOL_OK = 0,
     TOOL_FAILED = 1,   /* the work could not be done or a check did not hold */
     TOOL_USAGE = 2,    /* bad usage or input */
-    TOOL_STOPPED = 130 /* Ctrl-C, as a shell says it */
+    TOOL_STOPPED = 130 /* Ctrl-C: the status that shells give */
 };
 
 /*
@@ -29,10 +29,10 @@ enum {
 __attribute__((format(printf, 3, 4))) int tool_fail(const char *command, int status,
                                                     const char *format, ...);
 
-/* Takes the lines of tool_fail() in place of standard error; NULL: nobody does. */
+/* Takes the lines of tool_fail() in place of standard error; NULL: standard error. */
 extern void (*tool_failure_taker)(const char *line, size_t length);
 
-/* The exit status that a failed library call deserves: ENOMEM failed, others usage. */
+/* The exit status of a failed library call: ENOMEM failed, others usage. */
 int tool_status(attend_status status);
 
 /*
@@ -47,7 +47,7 @@ int tool_choose_threads(const char *command, int *threads);
 
 /*
  * Flush standard output.  Returns `status`, or TOOL_FAILED with a message when
- * what was printed could not be written.
+ * writing failed.
  */
 int tool_finish_output(const char *command, int status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend stats`: what attention did with tensors in files. */
+/* `attend stats`: statistics of attention over tensors in files. */
 #include "stats_tool.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 static const char help_text[] =
     "usage: attend stats --q F --k F [--v F] [OPTION]...\n"
     "\n"
-    "Says what softmax attention does with its keys: statistics of the weights of every\n"
-    "query, exact, from the pass that computes attention, and a word for every head.\n"
+    "Prints exact statistics of the weights of every query, from the pass that computes\n"
+    "attention, and a class for every head.\n"
     "With sinks they are of the weights over the keys alone, which sum to 1.  A query\n"
     "that sees no key counts nowhere; means are over the others.\n"
     "\n"
@@ -30,7 +30,7 @@ static const char help_text[] =
     "  copy            largest weight > 0.9\n"
     "  average         N_eff keys, at most 8, hold > 0.9\n"
     "  frozen          sd of the scores > sqrt(2 ln n)\n"
-    "  mixed           none of these; the first that holds is said\n"
+    "  mixed           none of these; the first that holds is shown\n"
     "\n"
     "tensors and rules, as in 'attend run':\n"
     "  --q F --k F         queries and keys, FILE.npy or FILE.safetensors:NAME\n"
@@ -49,13 +49,13 @@ static const char help_text[] =
     "  attend stats --q x.safetensors:q --k x.safetensors:k --causal top-left \\\n"
     "      --columns --map heads.png\n";
 
-/* Files under way: the picture, and those of output_files.h. */
+/* Files being written: the picture, and those of output_files.h. */
 struct files {
     tool_text picture;
     struct stats_outputs *outputs;
 };
 
-/* Says what cannot be written before the work. */
+/* Reports files that cannot be written before the work. */
 static int open_files(const struct stats_args *args, struct files *files)
 {
     const int status =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The only file that knows libpng. */
+/* The only file that uses libpng. */
 #include "picture.h"
 
 #include <png.h>

@@ -44,7 +44,7 @@ static int read_zoom(const char *command, const struct tool_flag *flag)
     return TOOL_OK;
 }
 
-/* Options that say nothing together. */
+/* Options that need or exclude each other. */
 static int check_together(const struct stats_args *args)
 {
     if (args->last && !args->wants_columns)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Adds to the sums what row i has; returns how many keys it sees, 0 if it has NaN. */
+/* Adds row i to the sums; returns the number of keys it sees, 0 if it has NaN. */
 static double add_row(const struct stats_result *r, int64_t b, int64_t h, int64_t i,
                       double sum[ATTEND_STAT_COUNT])
 {

@@ -3,8 +3,8 @@
  * The pooled maps of all heads in one picture: a panel for each, in reading order, with
  * its number above.  Queries run down, keys to the right.
  *
- * The colour of a cell says which share of the attention of its queries goes to its keys,
- * on a logarithmic scale that all panels have in common: from a sixteenth of the share
+ * The colour of a cell is the share of its queries' attention that its keys have, on a
+ * logarithmic scale that all panels have in common: from a sixteenth of the share
  * that even attention would give, and less, which is black, to all of it.
  */
 #include "picture.h"

@@ -86,7 +86,7 @@ static int is_heavier(double a, double b) { return a > b || (isnan(b) && !isnan(
 
 /*
  * The keys of the largest masses of a head, largest first, of equal ones the earlier;
- * masses that are no numbers, from queries that met NaN, come last.
+ * masses that are NaN come last.
  */
 static int find_heaviest(const attend_tensor *mass, int64_t b, int64_t h,
                          int64_t heaviest[ATTEND_TOP_MAX])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `attend stats`: arguments, what is computed, and the ways to show it. */
+/* The parts of `attend stats`: arguments, computation, and forms of output. */
 #ifndef TOOLS_STATS_TOOL_H
 #define TOOLS_STATS_TOOL_H
 
@@ -16,7 +16,7 @@ struct stats_zoom {
 
 struct stats_args {
     struct inputs_args inputs;
-    const char *out, *map; /* files, NULL: not given */
+    const char *out, *map; /* file names, NULL: not given */
     int top;               /* 0: not given */
     int64_t last;          /* 0: not given */
     struct stats_zoom zoom;
@@ -25,17 +25,17 @@ struct stats_args {
 };
 
 /*
- * tool_read_flags(), and what does not go together is refused; nothing but the command
- * line is looked at.  args->inputs must be freed in any case.
+ * tool_read_flags(), and refuses flags that exclude each other; only the command line is
+ * examined.  args->inputs must be freed in any case.
  */
 int stats_args_read(int argc, char **argv, struct stats_args *args, const char *help);
-/* The same for what must fit the problem. */
+/* Checks the flags against the sizes of the problem. */
 int stats_args_check(const struct stats_args *args, const struct inputs *inputs);
 
-/* The first columns; these are printed of a row. */
+/* The first columns, which are printed for a row. */
 enum { STATS_COLUMN_KEYS, STATS_COLUMN_MAX, STATS_COLUMN_LSE, STATS_ROW_COLUMNS = 14 };
 
-/* What was computed.  Tensors without data were not wanted. */
+/* Results.  Tensors that were not requested have no data. */
 struct stats_result {
     int64_t nb, hq, nq, nk;
     attend_stat column[ATTEND_STAT_COUNT];
@@ -47,7 +47,7 @@ struct stats_result {
 };
 
 /*
- * Memory for what is wanted, and then the numbers.  TOOL_OK or another status with a
+ * Allocates the results and computes them.  TOOL_OK or another status with a
  * message; *result must be freed in any case.
  */
 int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
@@ -64,7 +64,7 @@ void stats_result_free(struct stats_result *result);
 double stats_element(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l,
                      int64_t d);
 
-/* One head: means over the rows that attend_head_read() counts, and what they say. */
+/* One head: means over the rows that attend_head_read() counts, and its character. */
 struct stats_head {
     attend_head head;
     double mean[ATTEND_STAT_COUNT]; /* of the columns; NaN without rows */
@@ -76,7 +76,7 @@ void stats_head_read(const struct stats_result *result, double noise, int64_t b,
 
 /* ---- what comes out ----------------------------------------------------- */
 
-/* The tensors of --out: where they go and where they come from. */
+/* The tensors of --out: their files and their data. */
 enum { STATS_OUTPUTS_MAX = ATTEND_STAT_COUNT + 7 };
 struct stats_outputs {
     struct io_output output[STATS_OUTPUTS_MAX];

@@ -10,7 +10,7 @@
 #include "check/call.h"
 #include "check/check.h"
 
-/* Floats looked at by `exp2`: one in this many. */
+/* The check `exp2` takes one float in this many. */
 enum { EXP2_STEP = 50 };
 
 struct count {

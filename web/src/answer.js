@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Your answer: typed, checked as it is typed, and graded by the code of `attend grade`.
 import { Cancelled } from './client.js';
-import { download, errorBox, freshId, h, progressLine, shown, toggle, verdict } from './dom.js';
-import { blank, parseForm, readUnfinished, writeForm } from './forms.js';
+import { button, download, errorBox, freshId, h, progressLine, shown, toggle, verdict } from './dom.js';
+import { blank, readUnfinished, writeForm } from './forms.js';
 import { address, replace } from './state.js';
 
 /** The colours of the sheets' verdicts for those of answers. */
-const COLOURS = { right: 'holds', limit: 'limit', slip: 'slip', wrong: 'fails' };
+const COLOURS = {
+  right: 'holds',
+  limit: 'limit',
+  slip: 'slip',
+  partly: 'slip',
+  wrong: 'fails',
+  unread: 'fails',
+};
 
 export class Answer {
   constructor(app) {
@@ -16,26 +23,25 @@ export class Answer {
     this.fileName = 'answer.json';
     this.hints = true;
     this.fields = [];
-    this.changes = 0; // of the form; grades of an earlier one are dropped
-    this.element = h('div', { class: 'view answer' });
+    this.changes = 0; // version of the form; grades of older versions are dropped
+    this.element = h('div.view.answer');
     this.build();
   }
 
   build() {
     this.error = errorBox();
     this.progress = progressLine(() => this.app.long.cancel());
-    this.total = h('p', { class: 'total', 'aria-live': 'polite' });
+    this.total = h('p.total', { 'aria-live': 'polite' });
     this.student = h('input', {
       id: 'student',
       type: 'text',
       autocomplete: 'off',
       oninput: () => this.typed(),
     });
-    const file = h('input', {
+    const file = h('input.visually-hidden', {
       type: 'file',
       accept: '.json,application/json',
       id: 'answer-file',
-      class: 'visually-hidden',
       onchange: () => file.files[0] && this.openFile(file.files[0]).finally(() => (file.value = '')),
     });
     const samples = Object.keys(this.app.samples);
@@ -48,63 +54,41 @@ export class Answer {
       h('option', { value: '' }, 'choose'),
       samples.map((name) => h('option', { value: name }, name.replace('-', ' '))),
     );
-    this.gradeButton = h(
-      'button',
-      { type: 'button', class: 'button', 'data-action': 'grade', onclick: () => this.grade() },
-      'Grade',
-    );
+    this.gradeButton = button('button', 'Grade', () => this.grade(), { 'data-action': 'grade' });
     this.element.append(
       h(
-        'div',
-        { class: 'lead' },
-        h('h1', {}, 'Your answer'),
+        'div.lead',
+        h('h1', 'Your answer'),
         h(
           'p',
-          {},
           'Type formulas in the letters of the exercise, such as ',
-          h('code', {}, 'beta (k_a + k_b)'),
+          h('code', 'beta (k_a + k_b)'),
           ', ',
-          h('code', {}, 'A A^T'),
+          h('code', 'A A^T'),
           ' or ',
-          h('code', {}, 'e^C / (2 e^C + n - 2)'),
+          h('code', 'e^C / (2 e^C + n - 2)'),
           '. They are not compared with a solution: each is evaluated beside what the engine computes, in fourteen worlds that differ in n, scale and noise.',
         ),
       ),
       h(
-        'div',
-        { class: 'toolbar' },
-        h('div', { class: 'control' }, h('label', { for: 'student' }, 'Name'), this.student),
-        h('div', { class: 'control' }, h('label', { for: 'answer-sample' }, 'A sheet’s answers'), sample),
+        'div.toolbar',
+        h('div.control', h('label', { for: 'student' }, 'Name'), this.student),
+        h('div.control', h('label', { for: 'answer-sample' }, 'A sheet’s answers'), sample),
         toggle({ label: 'Hints in place of solutions', name: 'hints', value: true }, (value) => {
           this.hints = value;
           if (this.graded) this.showGrades();
         }).element,
         h(
-          'div',
-          { class: 'buttons' },
+          'div.buttons',
           this.gradeButton,
-          h('label', { class: 'button quiet-button', for: 'answer-file' }, 'Open a file'),
+          h('label.button.quiet-button', { for: 'answer-file' }, 'Open a file'),
           file,
-          h(
-            'button',
-            {
-              type: 'button',
-              class: 'quiet',
-              'data-action': 'save',
-              onclick: () => download(this.fileName, writeForm(this.form, this.parts)),
-            },
-            'Save as a file',
-          ),
-          h(
-            'button',
-            {
-              type: 'button',
-              class: 'quiet',
-              'data-action': 'clear',
-              onclick: () => this.take(blank(this.parts), 'answer.json'),
-            },
-            'Clear',
-          ),
+          button('quiet', 'Save as a file', () => download(this.fileName, writeForm(this.form, this.parts)), {
+            'data-action': 'save',
+          }),
+          button('quiet', 'Clear', () => this.take(blank(this.parts), 'answer.json'), {
+            'data-action': 'clear',
+          }),
         ),
       ),
       this.progress.element,
@@ -124,16 +108,15 @@ export class Answer {
     return ids.map((id) => {
       const question = this.app.catalogue.questions.find((one) => one.id === id);
       return h(
-        'section',
-        { class: 'answer-question', 'aria-label': `question ${id}` },
+        'section.answer-question',
+        { 'aria-label': `question ${id}` },
         h(
           'h2',
-          {},
           h('a', { href: address({ view: 'questions', part: id }) }, id),
           ' ',
           h('span', { html: question?.title ?? '' }),
         ),
-        question && h('p', { class: 'soft', html: question.asks }),
+        question && h('p.soft', { html: question.asks }),
         this.parts.map((part, at) => (part.question === id ? this.part(part, at) : null)),
       );
     });
@@ -142,38 +125,35 @@ export class Answer {
   part(part, at) {
     const id = freshId('answer');
     const inputs = Array.from({ length: part.texts }, (_, k) => this.input(part, at, k, `${id}-${k}`));
-    const grade = h('div', { class: 'grade', id: `${id}-grade` });
+    const grade = h('div.grade', { id: `${id}-grade` });
     this.fields[at] = { inputs, grade };
     const label =
       part.texts === 1
         ? h('label', { for: `${id}-0`, html: part.asks })
-        : h('span', { class: 'label', id: `${id}-label`, html: part.asks });
+        : h('span.label', { id: `${id}-label`, html: part.asks });
     return h(
-      'div',
+      'div.part',
       {
-        class: 'part',
         'data-part': `${part.question}.${part.name}`,
         role: part.texts > 1 ? 'group' : null,
         'aria-labelledby': part.texts > 1 ? `${id}-label` : null,
       },
       h(
-        'div',
-        { class: 'part-head' },
+        'div.part-head',
         label,
-        h('span', { class: 'soft small' }, `${part.points} ${part.points === 1 ? 'point' : 'points'}`),
+        h('span.soft.small', `${part.points} ${part.points === 1 ? 'point' : 'points'}`),
       ),
       h(
-        'div',
-        { class: 'inputs' },
+        'div.inputs',
         inputs.map((one) => one.element),
       ),
-      !part.choices && h('p', { class: 'help' }, `letters: ${part.letters}`),
+      !part.choices && h('p.help', `letters: ${part.letters}`),
       grade,
     );
   }
 
   input(part, at, k, id) {
-    const error = h('span', { class: 'field-error', role: 'alert', id: `${id}-error`, hidden: true });
+    const error = h('span.field-error', { role: 'alert', id: `${id}-error`, hidden: true });
     const changed = () => {
       this.form.texts[at][k] = field.value;
       this.checkField(at, k);
@@ -199,7 +179,7 @@ export class Answer {
           spellcheck: 'false',
           oninput: changed,
         });
-    return { element: h('span', { class: 'field' }, field, error), field, error };
+    return { element: h('span.field', field, error), field, error };
   }
 
   checkField(at, k) {
@@ -218,16 +198,13 @@ export class Answer {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
       this.openText(text, file.name);
     } catch {
-      this.error.show(`${file.name}: this is no UTF-8`);
+      this.error.show(`${file.name}: this is not UTF-8`);
     }
   }
 
   openText(text, name) {
     try {
-      this.take(
-        parseForm(text, this.parts, (part, k, one) => this.app.engine.check(part, k, one)),
-        name,
-      );
+      this.take(this.app.engine.form(text), name);
     } catch (error) {
       this.error.show(`${name}: ${error.message}`);
     }
@@ -245,7 +222,7 @@ export class Answer {
     this.typed();
   }
 
-  /** Something changed: old grades are no longer of it. */
+  /** After a change of the form the old grades are out of date. */
   typed() {
     this.form.student = this.student.value;
     this.changes++;
@@ -307,10 +284,10 @@ export class Answer {
   showGrades() {
     const { points, of, parts } = this.graded;
     this.total.replaceChildren(
-      h('b', {}, shown(points, 'points')),
+      h('b', shown(points, 'points')),
       ' of ',
       shown(of, 'of'),
-      h('span', { class: 'soft small' }, ` points; worlds of seed 1 and ${this.fileName}`),
+      h('span.soft.small', ` points; worlds of seed 1 and ${this.fileName}`),
     );
     parts.forEach((one, at) =>
       this.fields[at].grade.replaceChildren(...(one.verdict === 'empty' ? [] : this.gradeOf(one, at))),
@@ -322,24 +299,18 @@ export class Answer {
     const lost = one.points < one.of;
     return [
       h(
-        'div',
-        { class: 'row' },
+        'div.row',
         verdict(COLOURS[one.verdict], one.words),
-        h(
-          'span',
-          { class: 'small' },
-          shown(one.points, `${part.question}.${part.name}.points`),
-          ` of ${one.of}`,
-        ),
+        h('span.small', shown(one.points, `${part.question}.${part.name}.points`), ` of ${one.of}`),
       ),
-      one.error && h('p', { class: 'small' }, h('b', {}, one.error)),
-      one.verdict !== 'right' && one.evidence && h('p', { class: 'small soft', html: one.shown }),
+      one.error && h('p.small', h('b', one.error)),
+      one.verdict !== 'right' && one.evidence && h('p.small.soft', { html: one.shown }),
       lost &&
+        one.solution &&
         h(
-          'p',
-          { class: 'small' },
-          h('span', { class: 'soft' }, this.hints ? 'Hint: ' : 'Solution: '),
-          this.hints ? part.hint : h('code', {}, part.solution.join('; ')),
+          'p.small',
+          h('span.soft', this.hints ? 'Hint: ' : 'Solution: '),
+          this.hints ? part.hint : h('code', one.solution),
         ),
     ].filter(Boolean);
   }

@@ -4,14 +4,14 @@
 export class Cancelled extends Error {}
 
 export class Client {
-  /** source: of the worker; bytes: a promise of the WebAssembly. */
+  /** source: the worker's script; bytes: a promise of the WebAssembly. */
   constructor(source, bytes) {
     this.source = source;
     this.bytes = bytes;
     this.worker = null;
     this.waiting = new Map();
     this.next = 1;
-    this.setup = []; // calls that a new worker has to repeat
+    this.setup = []; // calls to be repeated in a new worker
   }
 
   async start() {
@@ -55,7 +55,7 @@ export class Client {
     return this.waiting.size > 0;
   }
 
-  /** told: {row, head, progress}, called while it works. */
+  /** told: callbacks {row, head, progress} during the call. */
   async call(method, args, told = {}) {
     await this.start();
     const id = this.next++;
@@ -65,7 +65,7 @@ export class Client {
     });
   }
 
-  /** Ends what is under way. */
+  /** Terminates the worker and rejects its pending calls. */
   cancel() {
     this.worker?.terminate();
     this.worker = null;

@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: MIT
 // Elements, numbers and controls.
 
-/** An element: attributes by name, listeners by onname, children that are nodes or text. */
-export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  assign(element, attributes);
+const isAttributes = (value) => value?.constructor === Object;
+
+function fill(element, [first, ...rest]) {
+  assign(element, isAttributes(first) ? first : {});
+  const children = isAttributes(first) ? rest : [first, ...rest];
   element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return element;
 }
 
-export function svg(tag, attributes = {}, ...children) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  assign(element, attributes);
-  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
-  return element;
+/**
+ * An element: h('p.small', { id: 'x' }, 'text', ...).  Attributes by name, listeners by onname, none of
+ * them needed; children are nodes, texts or lists.
+ */
+export function h(selector, ...rest) {
+  const [tag, ...classes] = selector.split('.');
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(' ');
+  return fill(element, rest);
+}
+
+/** kind: the classes of the button. */
+export function button(kind, label, onclick, attributes = {}) {
+  return h('button', { type: 'button', class: kind, onclick, ...attributes }, label);
+}
+
+export function svg(tag, ...rest) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), rest);
 }
 
 function assign(element, attributes) {
@@ -39,14 +53,14 @@ export function number(value, digits = 4) {
 
 const plain = (text) => text.replace('-', '−');
 
-/** The same where HTML cannot stand. */
+/** The same as plain text. */
 export function numberText(value, digits = 4) {
   return number(value, digits)
     .replace(/<sup>/g, '^')
     .replace(/<\/sup>/g, '');
 }
 
-/** A number in the page: what is read, and all of its digits for whoever compares. */
+/** A number in the page: rounded text, with all digits in an attribute for tests. */
 export function shown(value, name, digits = 4) {
   return h('span', {
     'data-number': name,
@@ -81,16 +95,15 @@ export function slider(spec, changed) {
     id,
     'aria-describedby': spec.help ? `${id}-help` : null,
   });
-  const box = h('input', {
+  const box = h('input.number', {
     type: 'text',
     inputmode: 'decimal',
-    class: 'number',
     'aria-label': `${spec.name ?? spec.label}, as a number`,
     autocomplete: 'off',
     spellcheck: 'false',
     title: spec.optional ? 'empty: it follows from the others' : null,
   });
-  const error = h('span', { class: 'field-error', role: 'alert', hidden: true });
+  const error = h('span.field-error', { role: 'alert', hidden: true });
   const show = (value) => {
     range.value = value == null ? 0 : Math.round(steps * curve.place(value));
     box.value = value == null ? '' : String(value);
@@ -114,8 +127,8 @@ export function slider(spec, changed) {
       return changed(null);
     }
     const value = Number(text);
-    if (!NUMBER.test(text) || !Number.isFinite(value)) return refuse(`‘${box.value}’ is no number`);
-    if (spec.whole && !Number.isInteger(value)) return refuse(`${box.value} is no whole number`);
+    if (!NUMBER.test(text) || !Number.isFinite(value)) return refuse(`‘${box.value}’ is not a number`);
+    if (spec.whole && !Number.isInteger(value)) return refuse(`${box.value} is not a whole number`);
     if (value < spec.min || value > spec.max) return refuse(`from ${spec.min} to ${spec.max}`);
     refuse('');
     show(value);
@@ -123,13 +136,13 @@ export function slider(spec, changed) {
   });
   show(spec.value);
   const element = h(
-    'div',
-    { class: 'control', 'data-control': spec.name ?? spec.label },
+    'div.control',
+    { 'data-control': spec.name ?? spec.label },
     h('label', { for: id, html: spec.label }),
     box,
     range,
     error,
-    spec.help && h('p', { class: 'help', id: `${id}-help`, html: spec.help }),
+    spec.help && h('p.help', { id: `${id}-help`, html: spec.help }),
   );
   return { element, set: show };
 }
@@ -139,7 +152,7 @@ const curves = {
     place: (x) => clamp((x - low) / (high - low)),
     value: (t) => low + t * (high - low),
   }),
-  // Small numbers get most of the way; 0 is on it.
+  // Small numbers take most of the slider's length; 0 is allowed.
   square: ({ low, high }) => ({
     place: (x) => clamp(Math.sqrt(Math.max(x - low, 0) / (high - low))),
     value: (t) => low + t * t * (high - low),
@@ -152,7 +165,7 @@ const curves = {
 
 const clamp = (t) => Math.min(Math.max(t, 0), 1);
 
-/** How an element is found again after its parent was built anew. */
+/** A selector that finds an element again after its parent was rebuilt. */
 function selectorOf(element) {
   for (const name of ['action', 'experiment', 'preset', 'verdict'])
     if (element.dataset[name]) return `[data-${name}="${CSS.escape(element.dataset[name])}"]`;
@@ -162,7 +175,7 @@ function selectorOf(element) {
   return control && `[data-control="${CSS.escape(control.dataset.control)}"] ${own}`;
 }
 
-/** Builds parts of `root` anew; the focus stays on the control that had it. */
+/** Rebuilds parts of `root`; the focus stays on the same control. */
 export function keepFocus(root, build) {
   const had = root.contains(document.activeElement) && selectorOf(document.activeElement);
   build();
@@ -179,11 +192,11 @@ export function choice({ label, name, options, value, help }, changed) {
   );
   select.value = value;
   const element = h(
-    'div',
-    { class: 'control', 'data-control': name ?? label },
+    'div.control',
+    { 'data-control': name ?? label },
     h('label', { for: id, html: label }),
     select,
-    help && h('p', { class: 'help', html: help }),
+    help && h('p.help', { html: help }),
   );
   return { element, set: (word) => (select.value = word) };
 }
@@ -193,8 +206,8 @@ export function toggle({ label, name, value }, changed) {
   const box = h('input', { type: 'checkbox', id, checked: value, onchange: () => changed(box.checked) });
   return {
     element: h(
-      'div',
-      { class: 'control toggle', 'data-control': name ?? label },
+      'div.control.toggle',
+      { 'data-control': name ?? label },
       box,
       h('label', { for: id, html: label }),
     ),
@@ -202,17 +215,11 @@ export function toggle({ label, name, value }, changed) {
   };
 }
 
-/** A line that says what is under way, with a bar and a button that stops it. */
+/** A line for the work under way, with a bar and a button that stops it. */
 export function progressLine(stop) {
   const bar = h('progress', { max: 1, value: 0, 'aria-label': 'progress' });
-  const words = h('span', { class: 'small soft' });
-  const line = h(
-    'div',
-    { class: 'progress', hidden: true },
-    bar,
-    words,
-    h('button', { type: 'button', class: 'quiet', onclick: stop }, 'Cancel'),
-  );
+  const words = h('span.small.soft');
+  const line = h('div.progress', { hidden: true }, bar, words, button('quiet', 'Cancel', stop));
   return {
     element: line,
     show(text, share) {
@@ -227,9 +234,9 @@ export function progressLine(stop) {
   };
 }
 
-/** Where an error is shown: where it happened. */
+/** A box for an error, placed beside the control that caused it. */
 export function errorBox() {
-  const box = h('p', { class: 'error', role: 'alert', hidden: true });
+  const box = h('p.error', { role: 'alert', hidden: true });
   return {
     element: box,
     show(text) {

@@ -21,7 +21,7 @@ export class Engine {
 
   allocate(bytes) {
     const at = this.module._malloc(Math.max(bytes, 8)) >>> 0;
-    if (!at) throw new Error(`no memory for ${bytes} bytes`);
+    if (!at) throw new Error(`out of memory for ${bytes} bytes`);
     return at;
   }
 
@@ -103,6 +103,11 @@ export class Engine {
 
   check(part, k, text) {
     return this.text('page_answer', part, k, text);
+  }
+
+  /** The student and the texts of every part in a file; throws an Error if it is invalid. */
+  form(text) {
+    return this.json('page_form', text);
   }
 
   /** texts: by part, a list; every one has passed check(). */
@@ -189,7 +194,7 @@ export class Engine {
     return this.module.HEAPF32.slice(at / 4, at / 4 + rows * columns);
   }
 
-  /** Every head; `told` gets each as it is done. */
+  /** Every head; `told` is called with each result. */
   heads({ nb, hq, cells }, told = () => {}) {
     for (let b = 0; b < nb; b++)
       for (let h = 0; h < hq; h++) told(this.head(b, h, cells), b * hq + h + 1, nb * hq);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The experiment of a question: sliders, measurements in a worker, plots and numbers.
 import { Cancelled, Latest } from './client.js';
-import { choice, errorBox, h, keepFocus, number, progressLine, slider } from './dom.js';
+import { button, choice, errorBox, h, keepFocus, number, progressLine, slider } from './dom.js';
 import { Results, SYMBOLS } from './results.js';
 import { replace } from './state.js';
 
-/** How far sliders go; numbers beside them take all that the experiment does. */
+/** Ranges of the sliders; the number fields accept the experiment's full range. */
 const RANGES = {
   n: [2, 4096, 'log'],
   d: [2, 1024, 'log'],
@@ -29,7 +29,7 @@ const RANGES = {
   w: [0, 32, 'linear'],
   offset: [1, 1000, 'log'],
 };
-/** Flags that come first; the others are one click away. */
+/** Flags shown at once; the others are in a closed section. */
 const FIRST = new Set([
   'n',
   'C',
@@ -53,18 +53,19 @@ const FIRST = new Set([
   'angle',
 ]);
 const QUICK = 1000; // trials while a slider moves
-const LIVE = 4000; // trials of the plots that follow
-const WAIT = 350; // ms without a change before they do
+const LIVE = 4000; // trials of the plots once it rests
+const WAIT = 350; // ms without a change before the plots are drawn
 
 export class Experiment {
   constructor(app) {
     this.app = app;
-    this.round = 0; // requests of an earlier one are no longer wanted
-    this.element = h('div', { class: 'lab' });
+    this.round = 0; // results of earlier rounds are dropped
+    this.whole = -1; // the round whose measurements are complete
+    this.element = h('div.lab');
     this.quick = new Latest((request) => this.measureQuick(request));
   }
 
-  /** names: of the experiments of the question; values: from the address. */
+  /** names: the question's experiments; values: from the address. */
   open(question, names, values) {
     this.question = question;
     this.show(names, names.includes(values.x) ? values.x : names[0], values);
@@ -91,30 +92,24 @@ export class Experiment {
     const tabs =
       names.length > 1 &&
       h(
-        'div',
-        { class: 'chips', role: 'group', 'aria-label': 'Experiments' },
+        'div.chips',
+        { role: 'group', 'aria-label': 'Experiments' },
         names.map((one) =>
-          h(
-            'button',
-            {
-              type: 'button',
-              class: 'chip',
-              'aria-pressed': String(one === name),
-              'data-experiment': one,
-              onclick: () => this.switchTo(names, one),
-            },
+          button(
+            'chip',
             catalogue.experiments.find((e) => e.name === one).title,
+            () => this.switchTo(names, one),
+            { 'aria-pressed': String(one === name), 'data-experiment': one },
           ),
         ),
       );
-    this.controlsBox = h('div', { class: 'controls' });
+    this.controlsBox = h('div.controls');
     const parts = [
       tabs,
       h(
-        'div',
-        { class: 'bench' },
-        h('div', { class: 'side' }, this.controlsBox, this.trialControls()),
-        h('div', { class: 'results' }, this.error.element, this.progress.element, this.results.element),
+        'div.bench',
+        h('div.side', this.controlsBox, this.trialControls()),
+        h('div.results', this.error.element, this.progress.element, this.results.element),
       ),
     ];
     this.buildControls();
@@ -130,25 +125,18 @@ export class Experiment {
   buildControls() {
     const first = this.spec.flags.filter((flag) => FIRST.has(flag.name));
     const others = this.spec.flags.filter((flag) => !FIRST.has(flag.name));
-    const reset = h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        'data-action': 'reset',
-        onclick: () => this.switchTo(this.names, this.spec.name, {}),
-      },
-      'Defaults',
-    );
+    const reset = button('quiet', 'Defaults', () => this.switchTo(this.names, this.spec.name, {}), {
+      'data-action': 'reset',
+    });
     this.controlsBox.replaceChildren(
-      h('h2', { class: 'group' }, 'Parameters', reset),
+      h('h2.group', 'Parameters', reset),
       ...first.map((flag) => this.control(flag)),
       ...(others.length
         ? [
             h(
               'details',
               { open: others.some((flag) => flag.name in this.flags) },
-              h('summary', {}, 'More parameters'),
+              h('summary', 'More parameters'),
               ...others.map((flag) => this.control(flag)),
             ),
           ]
@@ -183,8 +171,8 @@ export class Experiment {
     if (flag.type === 'text') {
       const id = `text-${flag.name}`;
       return h(
-        'div',
-        { class: 'control', 'data-control': flag.name },
+        'div.control',
+        { 'data-control': flag.name },
         h('label', { for: id }, label),
         h('input', {
           id,
@@ -194,7 +182,7 @@ export class Experiment {
           spellcheck: 'false',
           onchange: (event) => set(event.target.value.trim()),
         }),
-        h('p', { class: 'help', html: flag.help }),
+        h('p.help', { html: flag.help }),
       );
     }
     const [low, high, curve] = RANGES[flag.name] ?? [flag.min, flag.max, 'linear'];
@@ -219,20 +207,16 @@ export class Experiment {
 
   trialControls() {
     const { spec } = this;
-    if (!spec.trials) return h('p', { class: 'small soft' }, 'Nothing here is left to chance.');
-    const label = h('span', {});
-    this.measureButton = h(
+    if (!spec.trials) return h('p.small.soft', 'Nothing here is left to chance.');
+    const label = h('span');
+    this.measureButton = button(
       'button',
-      {
-        type: 'button',
-        class: 'button',
-        'data-action': 'measure',
-        onclick: () => {
-          this.stop();
-          this.measureAll(this.wanted);
-        },
-      },
       label,
+      () => {
+        this.stop();
+        this.measureAll(this.wanted);
+      },
+      { 'data-action': 'measure' },
     );
     const set = (value) => {
       this.trials = value;
@@ -263,14 +247,7 @@ export class Experiment {
         this.changed();
       },
     );
-    return h(
-      'div',
-      { class: 'controls' },
-      h('h2', { class: 'group' }, 'Chance'),
-      trials.element,
-      seed.element,
-      this.measureButton,
-    );
+    return h('div.controls', h('h2.group', 'Chance'), trials.element, seed.element, this.measureButton);
   }
 
   remembered() {
@@ -296,7 +273,7 @@ export class Experiment {
     this.timer = setTimeout(() => this.measureAll(Math.min(this.wanted, LIVE), round), now ? 0 : WAIT);
   }
 
-  /** Trials that were asked for, or the experiment's own. */
+  /** The requested number of trials, or the experiment's default. */
   get wanted() {
     return this.trials ?? (this.spec.trials || 1);
   }
@@ -316,7 +293,7 @@ export class Experiment {
     const rows = [];
     try {
       const found = await this.app.live.call('run', [request], { row: (row) => rows.push(row) });
-      if (round !== this.round) return;
+      if (round !== this.round || round === this.whole) return; // late
       this.error.show('');
       this.results.showRows(rows, request.trials, request.seed);
       this.results.showFigures(found.figures, true);
@@ -353,6 +330,7 @@ export class Experiment {
       };
       const found = await this.app.long.call('run', [request], told);
       if (round !== this.round) return;
+      this.whole = round;
       this.error.show('');
       this.results.showRows(rows, trials, request.seed);
       this.results.showFigures(found.figures, false);

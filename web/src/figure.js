@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A figure as the report draws it, with a readout of what lies under the pointer, and its
+// A figure as the report draws it, with a readout of the point under the pointer, and its
 // numbers as a table.
 import { h, number, numberText, svg } from './dom.js';
 
@@ -58,7 +58,7 @@ function nearest(points, px, py) {
 function addReadout(figure, drawing, holder) {
   const points = pointsOf(figure);
   const mark = svg('circle', { r: 5, class: 'readout-mark', visibility: 'hidden' });
-  const tip = h('output', { class: 'readout', hidden: true, 'aria-hidden': 'true' });
+  const tip = h('output.readout', { hidden: true, 'aria-hidden': 'true' });
   drawing.append(mark);
   holder.append(tip);
   const hide = () => {
@@ -106,25 +106,17 @@ function numbersOf(figure) {
 
 function table(figure) {
   const cell = (value) =>
-    typeof value === 'string'
-      ? h('td', {}, value)
-      : h('td', { class: 'n' }, value == null ? '' : numberText(value, 6));
+    typeof value === 'string' ? h('td', value) : h('td.n', value == null ? '' : numberText(value, 6));
   const last = figure.heat ? (figure.series.length ? 'value or se' : 'value') : 'se';
   return h(
-    'div',
-    { class: 'box', tabindex: 0, role: 'region', 'aria-label': `numbers of ${figure.title}` },
+    'div.box',
+    { tabindex: 0, role: 'region', 'aria-label': `numbers of ${figure.title}` },
     h(
       'table',
-      {},
-      h(
-        'thead',
-        {},
-        h('tr', {}, h('th', {}, 'series'), ...['x', 'y', last].map((name) => h('th', { class: 'n' }, name))),
-      ),
+      h('thead', h('tr', h('th', 'series'), ...['x', 'y', last].map((name) => h('th.n', name)))),
       h(
         'tbody',
-        {},
-        numbersOf(figure).map((row) => h('tr', {}, row.map(cell))),
+        numbersOf(figure).map((row) => h('tr', row.map(cell))),
       ),
     ),
   );
@@ -132,15 +124,15 @@ function table(figure) {
 
 /** The figure as an element. */
 export function figureElement(figure) {
-  const holder = h('div', { class: 'drawing', html: figure.svg });
+  const holder = h('div.drawing', { html: figure.svg });
   addReadout(figure, holder.querySelector('svg'), holder);
-  const numbers = h('details', { class: 'numbers-of' }, h('summary', {}, 'Numbers of this plot'));
+  const numbers = h('details.numbers-of', h('summary', 'Numbers of this plot'));
   numbers.addEventListener('toggle', () => {
     if (numbers.open && numbers.children.length === 1) numbers.append(table(figure));
   });
   return h(
     'figure',
-    { 'data-figure': figure.title },
+    { 'data-figure': figure.id },
     holder,
     h('figcaption', { html: figure.caption }),
     numbers,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// .npy and .safetensors in the browser: headers are read, tensors stay in their files
-// until they are wanted.
+// .npy and .safetensors in the browser: headers are read at once, tensors on demand.
 import { DTYPE_BYTES } from './engine.js';
 import { isObject, readObject } from './json.js';
 
@@ -15,7 +14,7 @@ async function readNpy(file) {
   const start = await bytesOf(file, 0, 12);
   const major = start[6];
   if (start.length < 10 || String.fromCharCode(...start.slice(0, 6)) !== '\x93NUMPY')
-    throw new Error('this is no .npy file');
+    throw new Error('this is not a .npy file');
   if (major < 1 || major > 3) throw new Error(`.npy of version ${major}`);
   const wide = major > 1;
   const view = new DataView(start.buffer);
@@ -38,7 +37,7 @@ async function readNpy(file) {
 
 const isCount = (x) => Number.isSafeInteger(x) && x >= 0;
 
-/** One entry of the header, as it must be. */
+/** Validates one entry of the header. */
 function checkEntry(name, one) {
   const { dtype, shape, data_offsets: at } = isObject(one) ? one : {};
   if (typeof dtype !== 'string') throw new Error(`${name}: no dtype`);
@@ -86,7 +85,7 @@ function entry(file, name, dtype, shape, from, fortran) {
   return { name: `${file.name}:${name}`, short: name, file, dtype, shape, from, bytes, fortran };
 }
 
-/** The tensors of a file; throws what is wrong with it. */
+/** The tensors of a file; throws an Error if it is invalid. */
 export async function openTensors(file) {
   try {
     return await (/\.npy$/i.test(file.name) ? readNpy(file) : readSafetensors(file));

@@ -24,13 +24,13 @@ function repeatedKey(text) {
   return null;
 }
 
-/** Throws what is wrong with the text. */
+/** Throws an Error with a message if the text is invalid. */
 export function readObject(text) {
   let root;
   try {
     root = JSON.parse(text);
   } catch (error) {
-    throw new Error(`this is no JSON: ${error.message}`);
+    throw new Error(`this is not JSON: ${error.message}`);
   }
   const twice = repeatedKey(text);
   if (twice !== null) throw new Error(`'${twice.slice(0, 40)}' is given twice`);

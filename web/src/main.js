@@ -52,7 +52,7 @@ async function moduleBytes() {
 
 const THEMES = { auto: 'system', light: 'light', dark: 'dark' };
 
-/** Rules for a dark screen, and what they ask for. */
+/** The media rules for dark screens. */
 function darkRules() {
   return [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])
@@ -92,19 +92,19 @@ class App {
     this.samples = samples;
     this.engine = null;
     this.isa = '';
-    this.frames = 0; // drawn by the playground
+    this.frames = 0; // number of frames that the playground has drawn
     this.bytes = moduleBytes();
     this.live = this.newClient();
     this.long = this.newClient();
     this.views = new Map();
     this.error = errorBox();
     this.main = h('main', { id: 'main', tabindex: -1 }, this.error.element);
-    this.status = h('span', { class: 'status small soft', title: 'kernel set of the engine' }, 'starting');
+    this.status = h('span.status.small.soft', { title: 'kernel set of the engine' }, 'starting');
     this.tabs = new Map(
       VIEWS.map(([name, label]) => [name, h('a', { href: address({ view: name }) }, label)]),
     );
     document.body.replaceChildren(
-      h('a', { class: 'skip', href: '#main', onclick: (event) => this.skip(event) }, 'Skip to the content'),
+      h('a.skip', { href: '#main', onclick: (event) => this.skip(event) }, 'Skip to the content'),
       this.header(),
       this.main,
       this.footer(),
@@ -122,32 +122,30 @@ class App {
 
   header() {
     const theme = h(
-      'select',
-      { 'aria-label': 'Colours', class: 'theme', onchange: () => setTheme(theme.value) },
+      'select.theme',
+      { 'aria-label': 'Colours', onchange: () => setTheme(theme.value) },
       Object.entries(THEMES).map(([name, label]) => h('option', { value: name }, label)),
     );
     theme.value = savedTheme();
     setTheme(theme.value);
     return h(
-      'header',
-      { class: 'top' },
+      'header.top',
       h(
-        'a',
-        { class: 'mark', href: address({ view: 'playground' }) },
-        h('b', {}, 'attend'),
-        h('span', { class: 'soft' }, 'softmax attention, to see and to try'),
+        'a.mark',
+        { href: address({ view: 'playground' }) },
+        h('b', 'attend'),
+        h('span.soft', 'softmax attention, to see and to try'),
       ),
       h('nav', { 'aria-label': 'Views' }, [...this.tabs.values()]),
-      h('div', { class: 'corner' }, this.status, theme),
+      h('div.corner', this.status, theme),
     );
   }
 
   footer() {
     return h(
-      'footer',
-      { class: 'small soft' },
+      'footer.small.soft',
       `attend ${catalogue.version}. Everything is computed in this page, by the C library as WebAssembly: `,
-      h('span', {}, 'no request leaves it'),
+      h('span', 'no request leaves it'),
       '. In the plots lines are theory and points are measurements, with bars of one standard error.',
     );
   }

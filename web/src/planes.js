@@ -5,9 +5,9 @@ import { DRAWS } from './scene.js';
 
 export const SIDE = 400;
 export const MIDDLE = SIDE / 2;
-export const UNIT = 92; // of keys and values, in the drawing
-const RIM = 178; // where a query of any length ends
-const HALF = 4; // the length of a query that is drawn half as far
+export const UNIT = 92; // length of a unit vector in the drawing
+const RIM = 178; // no query is drawn longer
+const HALF = 4; // a query of this length is drawn at RIM / 2
 
 const colour = (i) => (i === 0 ? 0 : i === 1 ? 1 : 7);
 
@@ -65,7 +65,7 @@ export function keyParts(state, found) {
   return parts;
 }
 
-/** What there is to know of the drawing: HTML. */
+/** The caption of the drawing, as HTML. */
 export function keyCaption(state) {
   return (
     (state.keys === 'orthonormal'
@@ -140,7 +140,7 @@ export function valueParts(state, found) {
     let path = '';
     for (let i = 0; i < DRAWS; i++) {
       const [x, y] = place(found.cloud.outputs[2 * i], found.cloud.outputs[2 * i + 1]);
-      const aside = 9 * Math.sin(12.9898 * i); // so that many at one place are seen as many
+      const aside = 9 * Math.sin(12.9898 * i); // spreads points at one place
       path += `M${x.toFixed(1)} ${(y + aside).toFixed(1)}h0`;
     }
     parts.push(svg('path', { d: path, class: 'cloud-dots' }));
@@ -207,10 +207,9 @@ export function histogram(found) {
     ),
   );
   return h(
-    'div',
-    { class: 'histogram' },
-    h('h3', {}, `The weight of v`, h('sub', {}, 'a'), ` in ${DRAWS} draws`),
+    'div.histogram',
+    h('h3', `The weight of v`, h('sub', 'a'), ` in ${DRAWS} draws`),
     drawing,
-    h('p', { class: 'ends small soft' }, h('span', {}, '0'), h('span', {}, '½'), h('span', {}, '1')),
+    h('p.ends.small.soft', h('span', '0'), h('span', '½'), h('span', '1')),
   );
 }

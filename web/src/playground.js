@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The playground: drag the query and see weights, entropy and output move.
-import { choice, errorBox, h, keepFocus, number, shown, slider, svg, toggle } from './dom.js';
+import { button, choice, errorBox, h, keepFocus, number, shown, slider, svg, toggle } from './dom.js';
 import {
   barParts,
   histogram,
@@ -22,7 +22,7 @@ export class Playground {
     this.app = app;
     this.state = { ...START, moved: {} };
     this.asked = false;
-    this.element = h('div', { class: 'view playground' });
+    this.element = h('div.view.playground');
     this.build();
   }
 
@@ -30,8 +30,8 @@ export class Playground {
 
   build() {
     this.error = errorBox();
-    this.keyCaption = h('figcaption', {});
-    this.note = h('p', { class: 'note', 'aria-live': 'polite' });
+    this.keyCaption = h('figcaption');
+    this.note = h('p.note', { 'aria-live': 'polite' });
     this.keyPlane = svg('svg', {
       viewBox: `0 0 ${SIDE} ${SIDE}`,
       class: 'lab-figure plane',
@@ -51,18 +51,16 @@ export class Playground {
       'aria-label': 'Weights',
       preserveAspectRatio: 'none',
     });
-    this.histogram = h('div', {});
-    this.tiles = h('ul', { class: 'tiles', 'data-tiles': '' });
-    this.controls = h('div', { class: 'controls' });
+    this.histogram = h('div');
+    this.tiles = h('ul.tiles', { 'data-tiles': '' });
+    this.controls = h('div.controls');
     this.buttons = new Map();
     this.element.append(
       h(
-        'div',
-        { class: 'lead' },
-        h('h1', {}, 'What a query does'),
+        'div.lead',
+        h('h1', 'What a query does'),
         h(
           'p',
-          {},
           'A query gives every key a score, softmax turns scores into weights, and the output is the mean of the values with these weights. Drag the arrow.',
         ),
       ),
@@ -70,59 +68,42 @@ export class Playground {
       this.note,
       this.error.element,
       h(
-        'div',
-        { class: 'stage' },
+        'div.stage',
         h(
-          'div',
-          { class: 'planes' },
-          h('figure', {}, h('h2', { class: 'plot-title' }, 'Keys and query'), this.keyPlane, this.keyCaption),
+          'div.planes',
+          h('figure', h('h2.plot-title', 'Keys and query'), this.keyPlane, this.keyCaption),
           h(
             'figure',
-            {},
-            h('h2', { class: 'plot-title' }, 'Values and output'),
+            h('h2.plot-title', 'Values and output'),
             this.valuePlane,
             h('figcaption', {
               html: 'Circles are values, as large as their weight. The ring is the output c, the diamond the average of v<sub>a</sub> and v<sub>b</sub>. With noise, small dots are the outputs of noisy keys, moved aside a little so that many are seen as many.',
             }),
           ),
-          h(
-            'figure',
-            { class: 'wide' },
-            h('h2', { class: 'plot-title' }, 'Weights'),
-            this.bars,
-            this.histogram,
-          ),
+          h('figure.wide', h('h2.plot-title', 'Weights'), this.bars, this.histogram),
         ),
-        h('aside', { class: 'side', 'aria-label': 'Settings and numbers' }, this.tiles, this.controls),
+        h('aside.side', { 'aria-label': 'Settings and numbers' }, this.tiles, this.controls),
       ),
     );
     this.keyPlane.addEventListener('pointerdown', (event) => this.grab(event));
   }
 
   presets() {
-    const button = ([id, label, set, words]) => {
-      const element = h(
-        'button',
-        {
-          type: 'button',
-          class: 'chip',
-          'data-preset': id,
-          title: words,
-          onclick: () => this.preset(set, words),
-        },
-        label,
-      );
+    const preset = ([id, label, set, words]) => {
+      const element = button('chip', label, () => this.preset(set, words), {
+        'data-preset': id,
+        title: words,
+      });
       return element;
     };
     return h(
-      'div',
-      { class: 'presets' },
-      h('div', { class: 'chips', role: 'group', 'aria-label': 'Presets' }, PRESETS.map(button)),
+      'div.presets',
+      h('div.chips', { role: 'group', 'aria-label': 'Presets' }, PRESETS.map(preset)),
       h(
-        'div',
-        { class: 'chips', role: 'group', 'aria-label': 'Queries of the sheets' },
-        h('span', { class: 'small soft' }, 'Queries of the sheets:'),
-        SHEETS.map(([id, , set, words]) => button([`sheet-${id}`, id, { sigma2: 0.5, ...set }, words])),
+        'div.chips',
+        { role: 'group', 'aria-label': 'Queries of the sheets' },
+        h('span.small.soft', 'Queries of the sheets:'),
+        SHEETS.map(([id, , set, words]) => preset([`sheet-${id}`, id, { sigma2: 0.5, ...set }, words])),
       ),
     );
   }
@@ -188,18 +169,11 @@ export class Playground {
       this.queryControls[which] = { length, angle, angleValue: at.angle };
       return [length.element, angle.element];
     };
-    const seed = h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        'data-action': 'draw-again',
-        onclick: () => this.change({ seed: this.state.seed + 1 }),
-      },
-      'Draw again',
-    );
+    const seed = button('quiet', 'Draw again', () => this.change({ seed: this.state.seed + 1 }), {
+      'data-action': 'draw-again',
+    });
     const parts = [
-      h('h2', { class: 'group' }, 'Query'),
+      h('h2.group', 'Query'),
       ...query('q', state.heads === 2 ? 'query 1' : 'the query'),
       ...(state.heads === 2 ? query('q2', 'query 2') : []),
       choice(
@@ -214,7 +188,7 @@ export class Playground {
         },
         (value) => rebuild({ heads: Number(value) }),
       ).element,
-      h('h2', { class: 'group' }, 'Keys'),
+      h('h2.group', 'Keys'),
       choice(
         {
           label: 'Keys',
@@ -260,7 +234,7 @@ export class Playground {
       toggle({ label: 'Divide scores by √d', name: 'divided', value: state.divided }, (value) =>
         this.change({ divided: value }),
       ).element,
-      h('h2', { class: 'group' }, 'Noise in the keys'),
+      h('h2.group', 'Noise in the keys'),
       toggle({ label: 'Show outputs of noisy keys', name: 'noise', value: state.noise }, (value) =>
         rebuild({ noise: value }),
       ).element,
@@ -314,7 +288,7 @@ export class Playground {
   grab(event) {
     const [x, y] = this.at(event);
     const move = this.handleAt(x, y);
-    if (move.jumps && event.pointerType === 'touch') return; // the finger scrolls
+    if (move.jumps && event.pointerType === 'touch') return; // a touch scrolls
     event.preventDefault();
     this.keyPlane.setPointerCapture(event.pointerId);
     const drag = (next) => move(...this.at(next));
@@ -328,7 +302,7 @@ export class Playground {
     if (move.jumps) move(x, y);
   }
 
-  /** What a press at this place takes hold of: a key of the plane, or the nearer query. */
+  /** The object that a press at this place drags: a key of the plane, or the nearer query. */
   handleAt(x, y) {
     const { state } = this;
     const near = (px, py) => Math.hypot(px - MIDDLE - x, MIDDLE - py - y);
@@ -397,16 +371,13 @@ export class Playground {
       'aria-label',
       `Weights: a ${found.weights[0].toPrecision(3)}, b ${found.weights[1].toPrecision(3)}; ${words}`,
     );
-    this.histogram.replaceChildren(
-      h('p', { class: 'small soft' }, words),
-      ...(found.cloud ? [histogram(found)] : []),
-    );
+    this.histogram.replaceChildren(h('p.small.soft', words), ...(found.cloud ? [histogram(found)] : []));
   }
 
   drawTiles() {
     const { state, found } = this;
     const tile = (label, value, id, digits = 3) =>
-      h('li', {}, h('b', {}, shown(value, id, digits)), h('span', { html: label }));
+      h('li', h('b', shown(value, id, digits)), h('span', { html: label }));
     const rest = found.weights.slice(2).reduce((a, b) => a + b, 0);
     const off = Math.hypot(found.output[0], found.output[1] + 0.55);
     const mean = (get) => found.heads.reduce((sum, head) => sum + get(head), 0) / found.heads.length;

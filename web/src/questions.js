@@ -26,15 +26,14 @@ const REMEMBER = {
   'few-dimensions': 1,
 };
 /** A formula that can be scrolled where it is wider than the screen. */
-const formula = (html) =>
-  h('div', { class: 'formula', tabindex: 0, role: 'math', 'aria-label': 'formula', html });
+const formula = (html) => h('div.formula', { tabindex: 0, role: 'math', 'aria-label': 'formula', html });
 
 const isOfExercise = (question) => /^\d/.test(question.id);
 
 export class Questions {
   constructor(app) {
     this.app = app;
-    this.element = h('div', { class: 'view questions' });
+    this.element = h('div.view.questions');
     this.experiment = new Experiment(app);
     this.build();
   }
@@ -46,25 +45,25 @@ export class Questions {
       const element = h(
         'a',
         { href: address({ view: 'questions', part: question.id }) },
-        isOfExercise(question) && h('b', {}, question.id),
+        isOfExercise(question) && h('b', question.id),
         h('span', { html: question.title }),
       );
       this.links.set(question.id, element);
-      return h('li', {}, element);
+      return h('li', element);
     };
     this.startLink = h(
       'a',
       { href: address({ view: 'questions' }) },
-      h('span', {}, 'The exercise in one screen'),
+      h('span', 'The exercise in one screen'),
     );
-    this.body = h('div', { class: 'body' });
+    this.body = h('div.body');
     const list = h(
-      'details',
-      { class: 'contents', open: matchMedia('(min-width: 60rem)').matches },
-      h('summary', {}, 'Questions'),
-      h('ol', {}, h('li', {}, this.startLink), questions.map(link)),
+      'details.contents',
+      { open: matchMedia('(min-width: 60rem)').matches },
+      h('summary', 'Questions'),
+      h('ol', h('li', this.startLink), questions.map(link)),
     );
-    this.element.append(h('nav', { class: 'list', 'aria-label': 'Questions' }, list), this.body);
+    this.element.append(h('nav.list', { 'aria-label': 'Questions' }, list), this.body);
     this.list = list;
   }
 
@@ -90,28 +89,22 @@ export class Questions {
     const { exercise, things, glossary } = this.app.catalogue;
     this.question = null;
     this.body.replaceChildren(
-      h('h1', {}, 'The exercise in one screen'),
+      h('h1', 'The exercise in one screen'),
       ...exercise.map((html) => (html.startsWith('<math') ? formula(html) : h('p', { html }))),
       h(
         'section',
-        {},
-        h('h2', {}, 'Five things to remember'),
+        h('h2', 'Five things to remember'),
         h(
-          'ol',
-          { class: 'things' },
-          things.map(({ what, why }) => h('li', {}, h('b', { html: what }), ' ', h('span', { html: why }))),
+          'ol.things',
+          things.map(({ what, why }) => h('li', h('b', { html: what }), ' ', h('span', { html: why }))),
         ),
       ),
       h(
         'section',
-        {},
-        h('h2', {}, 'Glossary'),
+        h('h2', 'Glossary'),
         h(
-          'dl',
-          { class: 'glossary' },
-          glossary.map(({ term, meaning }) =>
-            h('div', {}, h('dt', { html: term }), h('dd', { html: meaning })),
-          ),
+          'dl.glossary',
+          glossary.map(({ term, meaning }) => h('div', h('dt', { html: term }), h('dd', { html: meaning }))),
         ),
       ),
     );
@@ -127,8 +120,8 @@ export class Questions {
     const step = (to, words) =>
       to &&
       h(
-        'a',
-        { class: 'step', href: address({ view: 'questions', part: to.id }) },
+        'a.step',
+        { href: address({ view: 'questions', part: to.id }) },
         words,
         h('span', { html: to.title }),
       );
@@ -136,23 +129,18 @@ export class Questions {
       ...[
         h(
           'h1',
-          {},
-          isOfExercise(question) && h('span', { class: 'soft' }, `${question.id} `),
+          isOfExercise(question) && h('span.soft', `${question.id} `),
           h('span', { html: question.title }),
         ),
-        h('p', { class: 'asks', html: question.asks }),
-        h('p', { class: 'answer', html: question.answer }),
+        h('p.asks', { html: question.asks }),
+        h('p.answer', { html: question.answer }),
         ...question.formulas.map(formula),
         names.length > 0 && this.experiment.element,
         names.length === 0 &&
-          h(
-            'p',
-            {},
-            h('a', { class: 'button', href: address({ view: 'playground' }) }, 'See it in the playground'),
-          ),
+          h('p', h('a.button', { href: address({ view: 'playground' }) }, 'See it in the playground')),
         this.remember(),
         this.voices(),
-        h('p', { class: 'steps' }, step(questions[at - 1], '← '), step(questions[at + 1], '→ ')),
+        h('p.steps', step(questions[at - 1], '← '), step(questions[at + 1], '→ ')),
       ].filter(Boolean),
     );
     if (names.length > 0) this.experiment.open(question, names, values);
@@ -163,10 +151,10 @@ export class Questions {
     return (
       thing &&
       h(
-        'aside',
-        { class: 'remember', 'aria-label': 'What to remember' },
-        h('p', { class: 'small soft' }, 'What to remember'),
-        h('p', {}, h('b', { html: thing.what }), ' ', h('span', { html: thing.why })),
+        'aside.remember',
+        { 'aria-label': 'What to remember' },
+        h('p.small.soft', 'What to remember'),
+        h('p', h('b', { html: thing.what }), ' ', h('span', { html: thing.why })),
       )
     );
   }
@@ -177,8 +165,7 @@ export class Questions {
     if (!ids.length) return null;
     const judged = new Map(this.app.judgements.charity.map((one) => [one.id, one.verdict]));
     return h(
-      'p',
-      { class: 'small voices' },
+      'p.small.voices',
       'Statements of the sheets: ',
       ids.map((id) => [
         h(

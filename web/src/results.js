@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an experiment found: plots, a conclusion, numbers beside theory.
+// Results of an experiment: plots, a conclusion, numbers beside theory.
 import { h, number, shown } from './dom.js';
 import { figureElement } from './figure.js';
 
@@ -7,21 +7,21 @@ import { figureElement } from './figure.js';
 export const SYMBOLS = { sigma2: 'σ²', alpha: 'α', beta: 'β', eps: 'ε', tau: 'τ' };
 
 export class Results {
-  /** question says which figures and numbers come first; spec: of its experiment. */
+  /** question: its figures and numbers come first; spec: the experiment's. */
   constructor(question, spec) {
     this.question = question;
     this.spec = spec;
-    this.figures = h('div', { class: 'figures' });
+    this.figures = h('div.figures');
     this.more = h(
-      'details',
-      { class: 'more-figures', hidden: true },
-      h('summary', {}, 'More plots of this experiment'),
-      h('div', { class: 'figures' }),
+      'details.more-figures',
+      { hidden: true },
+      h('summary', 'More plots of this experiment'),
+      h('div.figures'),
     );
-    this.numbers = h('div', { class: 'box', tabindex: 0, role: 'region', 'aria-label': 'Numbers' });
-    this.conclusion = h('p', { class: 'conclusion', 'aria-live': 'polite' });
-    this.said = h('p', { class: 'small soft', 'data-said': '' });
-    this.element = h('div', {}, this.figures, this.conclusion, this.numbers, this.more);
+    this.numbers = h('div.box', { tabindex: 0, role: 'region', 'aria-label': 'Numbers' });
+    this.conclusion = h('p.conclusion', { 'aria-live': 'polite' });
+    this.said = h('p.small.soft', { 'data-said': '' });
+    this.element = h('div', this.figures, this.conclusion, this.numbers, this.more);
   }
 
   clear() {
@@ -39,7 +39,7 @@ export class Results {
     this.said.textContent = words;
   }
 
-  /** keep: of a quick measurement, which has some of the figures: only those are drawn anew. */
+  /** keep: redraws only the given figures, as after a quick measurement, which has a few. */
   showFigures(figures, keep) {
     const wanted = this.question.figures
       .filter((one) => one.experiment === this.spec.name)
@@ -47,13 +47,13 @@ export class Results {
     const make = (list) => list.map((figure) => figureElement(figure));
     if (keep) {
       for (const figure of figures) {
-        const old = this.element.querySelector(`figure[data-figure="${CSS.escape(figure.title)}"]`);
+        const old = this.element.querySelector(`figure[data-figure="${CSS.escape(figure.id)}"]`);
         if (old) old.replaceWith(figureElement(figure));
-        else if (wanted.includes(figure.title)) this.figures.append(figureElement(figure));
+        else if (wanted.includes(figure.id)) this.figures.append(figureElement(figure));
       }
       return;
     }
-    const chosen = wanted.map((title) => figures.find((figure) => figure.title === title)).filter(Boolean);
+    const chosen = wanted.map((id) => figures.find((figure) => figure.id === id)).filter(Boolean);
     const main = chosen.length ? chosen : figures.slice(0, 1);
     this.figures.replaceChildren(...make(main));
     const others = figures.filter((figure) => !main.includes(figure));
@@ -88,8 +88,7 @@ export class Results {
         ? [
             h(
               'details',
-              {},
-              h('summary', {}, `${rest.length} more quantities`),
+              h('summary', `${rest.length} more quantities`),
               this.table(rest, 'The other quantities at the same parameters'),
             ),
           ]
@@ -100,49 +99,43 @@ export class Results {
   table(rows, caption) {
     const cell = (row, which, se) =>
       h(
-        'td',
-        { class: 'n' },
+        'td.n',
         shown(row[which], `${row.quantity}.${which}`),
-        se && row.se > 0 ? h('span', { class: 'soft', html: ` ± ${number(row.se, 2)}` }) : null,
+        se && row.se > 0 ? h('span.soft', { html: ` ± ${number(row.se, 2)}` }) : null,
       );
     const standing = (row) =>
       row.holds === true
-        ? h('span', { class: 'holds' }, row.kind === 'bound' ? 'held' : 'agrees')
+        ? h('span.holds', row.kind === 'bound' ? 'held' : 'agrees')
         : row.holds === false
-          ? h('span', { class: 'fails' }, 'differs')
-          : h('span', { class: 'soft' }, row.kind === 'exact' ? '' : row.kind);
+          ? h('span.fails', 'differs')
+          : h('span.soft', row.kind === 'exact' ? '' : row.kind);
     return h(
-      'table',
-      { class: 'numbers' },
-      h('caption', {}, caption),
+      'table.numbers',
+      h('caption', caption),
       h(
         'thead',
-        {},
         h(
           'tr',
-          {},
           h('th', { scope: 'col' }, 'quantity'),
-          h('th', { class: 'n', scope: 'col' }, 'theory'),
-          h('th', { class: 'n', scope: 'col' }, 'measured'),
+          h('th.n', { scope: 'col' }, 'theory'),
+          h('th.n', { scope: 'col' }, 'measured'),
           h('th', { scope: 'col' }, 'standing'),
         ),
       ),
       h(
         'tbody',
-        {},
         rows.map((row) =>
           h(
             'tr',
             { 'data-row': row.quantity },
             h(
               'td',
-              {},
-              h('code', {}, row.quantity),
-              h('span', { class: 'meaning', html: this.spec.quantities[row.quantity] ?? '' }),
+              h('code', row.quantity),
+              h('span.meaning', { html: this.spec.quantities[row.quantity] ?? '' }),
             ),
             cell(row, 'theory', false),
             cell(row, 'measured', true),
-            h('td', {}, standing(row)),
+            h('td', standing(row)),
           ),
         ),
       ),

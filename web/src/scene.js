@@ -5,11 +5,11 @@ export const N_MAX = 256;
 export const D_MAX = 256;
 export const DRAWS = 400;
 
-/** A state that is complete; the exercise's own numbers. */
+/** The initial state, with the numbers of the exercise. */
 export const START = {
   keys: 'orthonormal', // orthonormal | plane | random
   n: 10,
-  d: 16, // of random keys
+  d: 16, // seed of random keys
   heads: 1,
   q: [4, 4], // in the plane of k_a and k_b
   q2: [0, 6],
@@ -21,7 +21,7 @@ export const START = {
   moved: {}, // keys of the plane that were dragged: index to [x, y]
 };
 
-/** Names of presets, what they set, and what is to be seen. */
+/** Presets: name, settings, and a sentence on the result. */
 export const PRESETS = [
   ['copy', 'Copy', { q: [8, 0] }, 'A query along k_a scores it far above the others: the output is v_a.'],
   [
@@ -96,7 +96,7 @@ export const SHEETS = [
   ],
 ];
 
-/** The address has what differs from the start. */
+/** Values of the address: those that differ from the initial state. */
 export function toValues(state) {
   const values = {};
   for (const name of ['keys', 'n', 'd', 'heads', 'sigma2', 'alpha', 'seed'])
@@ -180,7 +180,7 @@ function randomKeys({ n, d, seed }, engine) {
 
 const known = { of: '', keys: null };
 
-/** Keys as they are, and as the plane of k_a and k_b shows them; the last are kept. */
+/** Keys, and their projections on the plane of k_a and k_b; the last result is cached. */
 export function keysOf(state, engine) {
   const of = JSON.stringify([state.keys, state.n, state.d, state.seed, state.moved]);
   if (known.of !== of) Object.assign(known, { of, keys: makeKeys(state, engine) });
@@ -206,7 +206,7 @@ function makeKeys(state, engine) {
 /** A query of the plane in the space of the keys. */
 const lift = ([x, y], { basis }) => basis[0].map((b, j) => x * b + y * basis[1][j]);
 
-/** What every head does, their mean, and noisy copies of it. */
+/** The output of every head, their mean, and its noisy copies. */
 export function attend(state, engine) {
   const keys = keysOf(state, engine);
   const v = valuesOf(state.n);

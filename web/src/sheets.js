@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ninety-nine statements: passage, verdict, numbers, and a way to the counterexample.
 import { Cancelled } from './client.js';
-import { choice, errorBox, h, keepFocus, progressLine, shown, verdict } from './dom.js';
+import { button, choice, errorBox, h, keepFocus, progressLine, shown, verdict } from './dom.js';
 import { address, replace } from './state.js';
 
 const VERDICTS = ['holds', 'limit', 'fails', 'slip'];
@@ -14,52 +14,47 @@ export class Sheets {
     this.app = app;
     this.judgements = { ...app.judgements };
     this.filter = { verdict: '', sheet: '', question: '', reading: 'charity', text: '' };
-    this.element = h('div', { class: 'view sheets' });
+    this.element = h('div.view.sheets');
     this.build();
   }
 
   build() {
     this.error = errorBox();
     this.progress = progressLine(() => this.app.long.cancel());
-    this.tally = h('div', { class: 'tally' });
-    this.list = h('ol', { class: 'cards', 'aria-label': 'Statements' });
-    this.count = h('p', { class: 'small soft', 'aria-live': 'polite' });
-    this.filters = h('div', { class: 'filters' });
-    this.disputes = h('ol', { class: 'disputes' });
-    this.again = h(
-      'button',
-      { type: 'button', class: 'quiet', 'data-action': 'judge-again', onclick: () => this.judgeAgain() },
-      'Judge all again in this browser',
-    );
+    this.tally = h('div.tally');
+    this.list = h('ol.cards', { 'aria-label': 'Statements' });
+    this.count = h('p.small.soft', { 'aria-live': 'polite' });
+    this.filters = h('div.filters');
+    this.disputes = h('ol.disputes');
+    this.again = button('quiet', 'Judge all again in this browser', () => this.judgeAgain(), {
+      'data-action': 'judge-again',
+    });
     this.element.append(
       h(
-        'div',
-        { class: 'lead' },
-        h('h1', {}, 'Five sheets, ninety-nine statements'),
+        'div.lead',
+        h('h1', 'Five sheets, ninety-nine statements'),
         h(
           'p',
-          {},
           'Five solution sheets answer the exercise. Every statement was put to the test by computing it, with the sheet’s own queries. Each shows the passage judged, what is exactly so, and the numbers.',
         ),
       ),
       this.tally,
       h(
-        'ul',
-        { class: 'legend' },
+        'ul.legend',
         VERDICTS.map((name) =>
-          h('li', {}, verdict(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })),
+          h('li', verdict(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })),
         ),
       ),
       this.filters,
-      h('div', { class: 'row' }, this.again, this.count),
+      h('div.row', this.again, this.count),
       this.progress.element,
       this.error.element,
       this.list,
       h(
         'section',
         { id: 'disputes' },
-        h('h2', {}, 'Where the sheets disagree'),
-        h('p', {}, 'Thirteen points on which they contradict each other or themselves, and who is right.'),
+        h('h2', 'Where the sheets disagree'),
+        h('p', 'Thirteen points on which they contradict each other or themselves, and who is right.'),
         this.disputes,
       ),
     );
@@ -67,15 +62,9 @@ export class Sheets {
       ...this.app.judgements.disputes.map((one) =>
         h(
           'li',
-          {},
           h('b', { html: this.linked(one.question) }),
-          h('p', { class: 'small soft', html: this.linked(one.sides) }),
-          h(
-            'p',
-            { class: 'small' },
-            h('span', { class: 'holds' }, 'Right: '),
-            h('span', { html: this.linked(one.right) }),
-          ),
+          h('p.small.soft', { html: this.linked(one.sides) }),
+          h('p.small', h('span.holds', 'Right: '), h('span', { html: this.linked(one.right) })),
         ),
       ),
     );
@@ -138,24 +127,22 @@ export class Sheets {
     );
     this.tally.replaceChildren(
       h(
-        'div',
-        { class: 'split', 'aria-hidden': 'true' },
+        'div.split',
+        { 'aria-hidden': 'true' },
         VERDICTS.map((name) => h('i', { class: name, style: `flex:${count[name]}` })),
       ),
       h(
-        'div',
-        { class: 'chips', role: 'group', 'aria-label': 'Filter by verdict' },
+        'div.chips',
+        { role: 'group', 'aria-label': 'Filter by verdict' },
         ['', ...VERDICTS].map((name) =>
-          h(
-            'button',
+          button(
+            `chip ${name}`,
+            name ? `${count[name]} ${name}` : `all ${all.length}`,
+            () => this.set({ verdict: name }),
             {
-              type: 'button',
-              class: `chip ${name}`,
               'aria-pressed': String(this.filter.verdict === name && !this.part),
               'data-verdict': name || 'all',
-              onclick: () => this.set({ verdict: name }),
             },
-            name ? `${count[name]} ${name}` : `all ${all.length}`,
           ),
         ),
       ),
@@ -202,56 +189,43 @@ export class Sheets {
         },
         (value) => this.set({ reading: value }),
       ).element,
-      h(
-        'div',
-        { class: 'control', 'data-control': 'text' },
-        h('label', { for: 'sheet-search' }, 'Search'),
-        search,
-      ),
+      h('div.control', { 'data-control': 'text' }, h('label', { for: 'sheet-search' }, 'Search'), search),
     );
   }
 
   card(one) {
     const link = this.counterexample(one);
     return h(
-      'li',
-      { class: 'card', 'data-id': one.id, 'data-verdict': one.verdict, tabindex: -1 },
+      'li.card',
+      { 'data-id': one.id, 'data-verdict': one.verdict, tabindex: -1 },
       h(
-        'div',
-        { class: 'card-head' },
-        h('b', {}, one.id),
+        'div.card-head',
+        h('b', one.id),
         verdict(one.verdict),
         one.question &&
           h(
-            'a',
-            { class: 'small', href: address({ view: 'questions', part: one.question }) },
+            'a.small',
+            { href: address({ view: 'questions', part: one.question }) },
             `question ${one.question}`,
           ),
-        h('span', { class: 'soft small' }, `line ${one.quoted_line}`),
+        h('span.soft.small', `line ${one.quoted_line}`),
       ),
-      one.quote && h('blockquote', { class: 'quote', html: one.quote }),
+      one.quote && h('blockquote.quote', { html: one.quote }),
       h('p', { html: one.says }),
+      h('p.small', h('span.soft', 'Exactly: '), h('span', { html: one.holds_when })),
+      h('p.small.soft', { html: one.evidence }),
       h(
-        'p',
-        { class: 'small' },
-        h('span', { class: 'soft' }, 'Exactly: '),
-        h('span', { html: one.holds_when }),
-      ),
-      h('p', { class: 'small soft', html: one.evidence }),
-      h(
-        'div',
-        { class: 'row small' },
-        one.measured != null && h('span', {}, 'computed ', shown(one.measured, `${one.id}.measured`, 5)),
-        one.expected != null && h('span', {}, 'claimed ', shown(one.expected, `${one.id}.expected`, 5)),
+        'div.row.small',
+        one.measured != null && h('span', 'computed ', shown(one.measured, `${one.id}.measured`, 5)),
+        one.expected != null && h('span', 'claimed ', shown(one.expected, `${one.id}.expected`, 5)),
         !one.readings_agree &&
           h(
-            'span',
-            { class: 'soft' },
+            'span.soft',
             one.reading === 'charity'
               ? 'by the letter the verdict is another'
               : 'with charity the verdict is another',
           ),
-        one.invariant && h('span', { class: 'soft' }, 'true or false in every world'),
+        one.invariant && h('span.soft', 'true or false in every world'),
         link,
       ),
     );
@@ -272,9 +246,8 @@ export class Sheets {
     if (scale && one.at.scale != null) values[scale.name] = hold(scale, one.at.scale);
     if (flag('alpha') && one.at.alpha > 0) values.alpha = hold(flag('alpha'), one.at.alpha);
     return h(
-      'a',
+      'a.button.small',
       {
-        class: 'button small',
         'data-counterexample': one.id,
         href: address({ view: 'questions', part: question.id, values }),
       },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is shown, as an address: #/view/part?name=value.
+// The state of the page as an address: #/view/part?name=value.
 
 const PAUSE = 250; // ms; browsers refuse changes of the address that come too often
 
@@ -7,7 +7,7 @@ let waiting = 0;
 let current = ''; // the address that is shown
 const latest = new Map(); // the last address of each view
 
-/** A part of an address; what is no encoding stays as it is. */
+/** A part of an address; a part that cannot be decoded stays as it is. */
 function decode(text) {
   try {
     return decodeURIComponent(text);
@@ -25,7 +25,7 @@ export function read() {
   return { view, part, values: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Where a view was left, or its start. */
+/** The last address of a view, or its first. */
 export const lastAddress = (view) => latest.get(view) ?? address({ view });
 
 export function address({ view, part = '', values = {} }) {
@@ -40,7 +40,7 @@ export function replace(state) {
   latest.set(state.view, next);
   clearTimeout(waiting);
   waiting = setTimeout(() => {
-    // Another address is on its way to be read.
+    // A newer address has not been read yet.
     if (location.hash !== current) return;
     if (next !== current) history.replaceState(null, '', next);
     current = location.hash;

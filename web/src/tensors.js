@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Your tensors: what every head of a layer does, in this browser alone.
+// Your tensors: statistics of every head of a layer, computed in this browser.
 import { Cancelled } from './client.js';
-import { choice, errorBox, h, numberText, progressLine, shown, slider } from './dom.js';
+import { button, choice, errorBox, h, numberText, progressLine, shown, slider } from './dom.js';
 import { figureElement } from './figure.js';
 import { arrange, load, openTensors } from './files.js';
 import { paint } from './maps.js';
 import { sampleLayer } from './sample.js';
 import { replace } from './state.js';
 
-const CELLS = 256; // of a pooled map, across
-const ZOOM = 128; // weights of a zoom, across
+const CELLS = 256; // blocks along a side of a pooled map
+const ZOOM = 128; // weights along a side of a zoom
 const COLUMNS = [
   ['character', 'character', null],
   ['keys', 'keys', 'keys that a query sees, mean'],
@@ -23,7 +23,7 @@ const COLUMNS = [
   ['distance', 'distance', 'mean distance of the keys looked at'],
 ];
 
-/** Settings, as the address has them where they differ. */
+/** Default settings; the address has those that differ. */
 const OPTIONS = { causal: '1', layout: 'bhld', noise: 0.1, scale: null, window: null, softcap: null };
 const CHOICES = { causal: ['0', '1', '2'], layout: ['bhld', 'blhd'] };
 
@@ -40,48 +40,39 @@ export class Tensors {
     this.client = app.newClient();
     this.found = []; // tensors of the files
     this.heads = [];
-    this.round = 0; // of measuring; what comes of an earlier one is dropped
+    this.round = 0; // number of the measurement; results of earlier ones are dropped
     this.options = { ...OPTIONS };
     this.chosen = { q: '', k: '', v: '' };
-    this.element = h('div', { class: 'view tensors' });
+    this.element = h('div.view.tensors');
     this.build();
   }
 
   build() {
     this.error = errorBox();
     this.progress = progressLine(() => this.cancel());
-    const input = h('input', {
+    const input = h('input.visually-hidden', {
       type: 'file',
       multiple: true,
       accept: '.npy,.safetensors',
       id: 'tensor-files',
-      class: 'visually-hidden',
       onchange: () => this.open([...input.files]).finally(() => (input.value = '')),
     });
     const zone = h(
-      'div',
-      { class: 'drop' },
+      'div.drop',
       h(
         'p',
-        {},
-        h('b', {}, 'Drop .npy or .safetensors files here'),
+        h('b', 'Drop .npy or .safetensors files here'),
         h('br'),
         h(
-          'span',
-          { class: 'soft' },
+          'span.soft',
           'q and k, and v if you have it: (batch, heads, tokens, columns), or without batch or heads. Nothing leaves this page.',
         ),
       ),
       h(
-        'div',
-        { class: 'buttons' },
-        h('label', { class: 'button', for: 'tensor-files' }, 'Choose files'),
+        'div.buttons',
+        h('label.button', { for: 'tensor-files' }, 'Choose files'),
         input,
-        h(
-          'button',
-          { type: 'button', class: 'quiet', 'data-action': 'sample', onclick: () => this.sample() },
-          'Use a sample layer',
-        ),
+        button('quiet', 'Use a sample layer', () => this.sample(), { 'data-action': 'sample' }),
       ),
     );
     this.element.addEventListener('dragover', (event) => {
@@ -94,16 +85,14 @@ export class Tensors {
       zone.classList.remove('over');
       this.open([...event.dataTransfer.files]);
     });
-    this.setup = h('div', { class: 'toolbar', hidden: true });
-    this.results = h('div', { class: 'results', hidden: true });
+    this.setup = h('div.toolbar', { hidden: true });
+    this.results = h('div.results', { hidden: true });
     this.element.append(
       h(
-        'div',
-        { class: 'lead' },
-        h('h1', {}, 'Your tensors'),
+        'div.lead',
+        h('h1', 'Your tensors'),
         h(
           'p',
-          {},
           'What each head of a layer does: how even its weights are, where it looks, whether noise could turn it, and where it lies on the maps of the laboratory.',
         ),
       ),
@@ -252,13 +241,8 @@ export class Tensors {
         (value) => this.set('noise', value),
       ).element,
       h(
-        'div',
-        { class: 'buttons' },
-        h(
-          'button',
-          { type: 'button', class: 'button', 'data-action': 'measure-heads', onclick: () => this.measure() },
-          'Measure every head',
-        ),
+        'div.buttons',
+        button('button', 'Measure every head', () => this.measure(), { 'data-action': 'measure-heads' }),
       ),
     );
   }
@@ -274,7 +258,7 @@ export class Tensors {
     replace({ view: 'tensors', values: Object.fromEntries(differ) });
   }
 
-  /** What is on the screen was measured with other settings. */
+  /** Marks the results on the screen as those of other settings. */
   changed() {
     if (this.stale) this.stale.hidden = false;
   }
@@ -297,7 +281,7 @@ export class Tensors {
     if (q.size[3] !== k.size[3]) throw new Error(`q has ${q.size[3]} columns, k has ${k.size[3]}`);
     if (q.size[0] !== k.size[0]) throw new Error(`q has a batch of ${q.size[0]}, k of ${k.size[0]}`);
     if (k.size[1] === 0 || q.size[1] % k.size[1])
-      throw new Error(`${q.size[1]} heads of q are no multiple of ${k.size[1]} heads of k`);
+      throw new Error(`${q.size[1]} heads of q are not a multiple of ${k.size[1]} heads of k`);
     if (v && [0, 1, 2].some((axis) => v.size[axis] !== k.size[axis]))
       throw new Error(
         `v has ${v.size.slice(0, 3).join(' x ')} batches, heads and tokens, k has ${k.size.slice(0, 3).join(' x ')}`,
@@ -340,7 +324,7 @@ export class Tensors {
         nk: request.k.size[2],
       };
       this.client.setup = [['tensors', [request]]];
-      this.client.cancel(); // A new worker: the memory of the old one is given back.
+      this.client.cancel(); // A new worker: the old one's memory is freed.
       this.results.hidden = false;
       this.drawResults();
       this.progress.show(`0 of ${this.sizes.nb * this.sizes.hq} heads`, 0);
@@ -380,31 +364,27 @@ export class Tensors {
 
   drawResults() {
     this.rows = h('tbody');
-    this.stale = h('p', { class: 'note', hidden: true }, 'The settings have changed: measure again.');
-    this.figures = h('div', { class: 'figures' });
-    this.panel = h('div', { class: 'map-panel' });
+    this.stale = h('p.note', { hidden: true }, 'The settings have changed: measure again.');
+    this.figures = h('div.figures');
+    this.panel = h('div.map-panel');
     const { nb, hq, nq, nk } = this.sizes;
     this.results.dataset.state = 'measuring';
     this.results.replaceChildren(
-      h('h2', {}, 'Every head'),
+      h('h2', 'Every head'),
       this.stale,
       h(
-        'p',
-        { class: 'small soft' },
+        'p.small.soft',
         `${nb * hq} heads, ${nq} queries, ${nk} keys; kernel set ${this.app.isa}. A row opens its map.`,
       ),
       h(
-        'div',
-        { class: 'box', tabindex: 0, role: 'region', 'aria-label': 'Statistics of heads' },
+        'div.box',
+        { tabindex: 0, role: 'region', 'aria-label': 'Statistics of heads' },
         h(
-          'table',
-          { class: 'heads' },
+          'table.heads',
           h(
             'thead',
-            {},
             h(
               'tr',
-              {},
               h('th', { scope: 'col' }, 'head'),
               COLUMNS.map(([, label, help]) =>
                 h('th', { scope: 'col', class: label === 'character' ? '' : 'n', title: help }, label),
@@ -416,7 +396,7 @@ export class Tensors {
         ),
       ),
       this.panel,
-      h('h2', {}, 'On the maps of the laboratory'),
+      h('h2', 'On the maps of the laboratory'),
       this.figures,
     );
   }
@@ -428,24 +408,14 @@ export class Tensors {
       { 'data-head': `${head.b}.${head.h}` },
       h(
         'td',
-        {},
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'link',
-            'aria-label': `map of head ${label}`,
-            onclick: () => this.drawMap(head),
-          },
-          label,
-        ),
+        button('link', label, () => this.drawMap(head), { 'aria-label': `map of head ${label}` }),
       ),
       COLUMNS.map(([name]) =>
         name === 'character'
-          ? h('td', {}, h('span', { class: 'character', title: head.reason }, head.character))
-          : h('td', { class: 'n' }, shown(head[name], `${head.b}.${head.h}.${name}`, 3)),
+          ? h('td', h('span.character', { title: head.reason }, head.character))
+          : h('td.n', shown(head[name], `${head.b}.${head.h}.${name}`, 3)),
       ),
-      h('td', {}, head.place.phase),
+      h('td', head.place.phase),
     );
     this.rows.append(row);
     if (this.heads.length === 1) this.drawMap(head);
@@ -453,15 +423,14 @@ export class Tensors {
 
   drawMap(head) {
     const label = this.sizes.nb > 1 ? `${head.b}.${head.h}` : String(head.h);
-    const canvas = h('canvas', {
-      class: 'map',
+    const canvas = h('canvas.map', {
       width: head.map_columns,
       height: head.map_rows,
       role: 'img',
       'aria-label': `weights of head ${label}, pooled`,
     });
     paint(canvas, head.map, head.map_columns, head.map_rows, this.sizes, head.block);
-    this.zoomed = h('div', { class: 'zoomed' });
+    this.zoomed = h('div.zoomed');
     const at = { query: 0, key: 0 };
     const ask = () => this.zoom(head, at.query, at.key);
     const whole = (name, words, most) =>
@@ -496,28 +465,24 @@ export class Tensors {
       ask();
     });
     this.panel.replaceChildren(
-      h('h2', {}, `Head ${label}: ${head.character}`),
-      h('p', { class: 'soft' }, head.reason),
+      h('h2', `Head ${label}: ${head.character}`),
+      h('p.soft', head.reason),
       h(
-        'div',
-        { class: 'maps' },
+        'div.maps',
         h(
           'figure',
-          {},
-          h('h3', { class: 'plot-title' }, 'All weights'),
+          h('h3.plot-title', 'All weights'),
           canvas,
           h(
             'figcaption',
-            {},
             `Queries down, keys to the right; a cell is ${head.block} × ${head.block} weights. From dark to light on a logarithmic scale that starts at 1/16 of even attention. Click to zoom.`,
           ),
         ),
         h(
           'figure',
-          {},
-          h('h3', { class: 'plot-title' }, 'Zoom'),
+          h('h3.plot-title', 'Zoom'),
           this.zoomed,
-          h('div', { class: 'controls' }, controls.query.element, controls.key.element),
+          h('div.controls', controls.query.element, controls.key.element),
         ),
       ),
     );
@@ -530,15 +495,14 @@ export class Tensors {
     const rows = Math.min(ZOOM, this.sizes.nq - query);
     const columns = Math.min(ZOOM, this.sizes.nk - key);
     if (this.client.busy && this.results.dataset.state === 'measuring') {
-      this.zoomed.replaceChildren(h('p', { class: 'soft' }, 'When every head is measured.'));
+      this.zoomed.replaceChildren(h('p.soft', 'When every head is measured.'));
       await new Promise((resolve) => setTimeout(resolve, 300));
       if (this.zoomed.isConnected) return this.zoom(head, query, key);
       return;
     }
     try {
       const weights = await this.client.call('zoom', [{ b: head.b, h: head.h, query, key, rows, columns }]);
-      const canvas = h('canvas', {
-        class: 'map',
+      const canvas = h('canvas.map', {
         width: columns,
         height: rows,
         role: 'img',
@@ -546,8 +510,8 @@ export class Tensors {
       });
       paint(canvas, weights, columns, rows, this.sizes, 1);
       const readout = h(
-        'p',
-        { class: 'small soft', 'aria-live': 'off' },
+        'p.small.soft',
+        { 'aria-live': 'off' },
         `queries ${query} – ${query + rows - 1}, keys ${key} – ${key + columns - 1}`,
       );
       canvas.addEventListener('pointermove', (event) => {

@@ -40,7 +40,7 @@ async function perform(data) {
   }
 }
 
-/* One after the other: what comes while the module is opened waits for it. */
+/* Requests run one after the other; the first wait until the module is open. */
 let queue = Promise.resolve();
 onmessage = ({ data }) => {
   queue = queue.then(() => perform(data));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the page calls.  Text goes in as strings and comes out as JSON; tensors lie in the
- * module's memory.  One caller, one thread.  A function that gives JSON gives NULL
- * without memory, and {"error": "..."} for what it refuses; the text is valid until the
- * next call.
+ * The functions that the page calls.  Arguments are strings, results JSON; tensors lie in
+ * the module's memory.  One caller, one thread.  A function with a JSON result returns
+ * NULL when out of memory, and {"error": "..."} for invalid arguments; the text is valid
+ * until the next call.
  */
 #ifndef PAGE_H
 #define PAGE_H
@@ -26,9 +26,9 @@ PAGE_API const char *page_isa(void);
 
 /* ---- page_perform.c -------------------------------------------------------- */
 
-/* Chooses an experiment with its defaults: 0, or -1 where there is none of this name. */
+/* Selects an experiment with its defaults: 0, or -1 if the name is unknown. */
 PAGE_API int page_run_open(const char *experiment);
-/* Sets a flag of it: "" or why not. */
+/* Sets a flag of the experiment: "" or an error message. */
 PAGE_API const char *page_run_set(const char *flag, const char *value);
 /*
  * Performs it.  Rows come as they are measured, by Module.onRow(text of JSON), and
@@ -45,11 +45,13 @@ PAGE_API const char *page_dispute(int index);
 
 /* ---- page_answers.c -------------------------------------------------------- */
 
-/* Text k of a part: kept for page_grade(); "" or why it cannot be graded. */
+/* The answers of a file of `attend grade`: {student, texts of every part} */
+PAGE_API const char *page_form(const char *text);
+/* Stores text k of a part for page_grade(): "" or the reason why it cannot be graded. */
 PAGE_API const char *page_answer(int part, int k, const char *text);
-/* Forgets every text. */
+/* Removes every stored text. */
 PAGE_API void page_answer_clear(void);
-/* Grades the texts that were kept: worlds derive from seed and name. */
+/* Grades the stored texts: worlds derive from seed and name. */
 PAGE_API const char *page_grade(double seed, const char *name);
 
 /* ---- page_plane.c ---------------------------------------------------------- */
@@ -75,7 +77,7 @@ PAGE_API void page_random(int n, int d, double seed, double *to);
 
 /*
  * Tensor 0, 1 or 2 (q, k, v) of a layer: dtype as attend_dtype, sizes in the order
- * batch, head, row, column, strides in elements.  "" or why not.
+ * batch, head, row, column, strides in elements.  "" or an error message.
  */
 PAGE_API const char *page_tensor(int which, void *data, int dtype, const double *size,
                                  const double *stride);
@@ -91,7 +93,7 @@ PAGE_API const float *page_map(void);
 /* Weights of rows x columns from (query, key) on of head (b, h), f32; NULL: none. */
 PAGE_API const float *page_zoom(int b, int h, double query, double key, int rows,
                                 int columns);
-/* What the last call of page_zoom() refused. */
+/* The error message of the last call of page_zoom(). */
 PAGE_API const char *page_zoom_error(void);
 /* Figures of the heads seen since the last page_tensor(): the phase diagram first. */
 PAGE_API const char *page_places(void);

@@ -4,7 +4,7 @@
 
 #include "lab/door/json.h"
 
-/* The entry "parts": what is asked for, part by part. */
+/* The entry "parts": the parts of the exercise. */
 void page_parts_put(struct lab_json *json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast the module is: prefill in f32, as the case prefill-d64 of `attend bench`. */
+/* Speed of the module: prefill in f32, as the case prefill-d64 of `attend bench`. */
 #include "page.h"
 
 #include <stdlib.h>

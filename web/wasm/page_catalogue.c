@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the page shows before anything is computed: words, formulas, flags, colours. */
+/* The static contents of the page: words, formulas, flags, colours. */
 #include "page.h"
 
 #include <stdlib.h>
 
 #include "attend/attend.h"
+#include "lab/door/objects.h"
 #include "lab/experiments/experiment.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/text.h"
@@ -13,36 +14,6 @@
 #include "lab/sheets/sheets.h"
 #include "page_answers.h"
 #include "page_report.h"
-
-/* ---- experiments --------------------------------------------------------------- */
-
-static void put_flag(struct lab_json *json, const struct lab_flag *flag)
-{
-    static const char *const types[] = {[LAB_REAL] = "real",
-                                        [LAB_INTEGER] = "integer",
-                                        [LAB_CHOICE] = "choice",
-                                        [LAB_TEXT] = "text"};
-
-    lab_json_put(json, "{ name:s type:s preset:r min:r max:r text:s choices:s help:p }",
-                 flag->name, types[flag->type], flag->preset, flag->min, flag->max,
-                 flag->text, flag->choices, flag->help);
-}
-
-static void put_experiment(struct lab_json *json, const struct lab_experiment *experiment)
-{
-    lab_json_put(json, "{ name:s title:s shows:p answers:s trials:l flags:[",
-                 experiment->name, experiment->title, experiment->shows,
-                 experiment->answers, (int64_t)experiment->trials);
-    for (int f = 0; f < experiment->flag_count; f++)
-        put_flag(json, &experiment->flags[f]);
-    lab_json_put(json, "] quantities:{");
-    for (const struct lab_quantity *known = lab_quantities(experiment->name); known->name;
-         known++) {
-        lab_json_key(json, known->name);
-        lab_json_put(json, "p", known->meaning);
-    }
-    lab_json_put(json, "} }");
-}
 
 /* ---- questions ----------------------------------------------------------------- */
 
@@ -97,8 +68,11 @@ const char *page_catalogue(void)
     struct lab_json *const json = page_begin();
 
     lab_json_put(json, "version:s experiments:[", attend_version());
-    for (int x = 0; lab_experiments[x]; x++)
-        put_experiment(json, lab_experiments[x]);
+    for (int x = 0; lab_experiments[x]; x++) {
+        lab_json_begin(json, '{');
+        lab_json_experiment(json, lab_experiments[x]);
+        lab_json_end(json, '}');
+    }
     lab_json_put(json, "] questions:[");
     for (const struct lab_question *question = lab_questions; question->id; question++)
         put_question(json, question);

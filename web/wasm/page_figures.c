@@ -25,7 +25,7 @@ static void put_series(struct lab_json *json, const struct lab_series *series)
                                         [LAB_POINTS] = "points",
                                         [LAB_BARS] = "bars",
                                         [LAB_STEPS] = "steps",
-                                        [LAB_NOTE] = "note"};
+                                        [LAB_ANNOTATION] = "note"};
 
     lab_json_put(json, "{ mark:s label:s", marks[series->mark], series->label);
     lab_json_reals(json, "x", series->x, series->count);
@@ -47,14 +47,15 @@ static void put_figure(struct lab_json *json, const struct lab_figure *figure)
 {
     const struct lab_frame at = lab_figure_frame(figure);
 
-    lab_json_put(json, "{ title:s x_label:s y_label:s caption:p x_names:s", figure->title,
-                 figure->x_label, figure->y_label, figure->caption, figure->x_names);
+    lab_json_put(json, "{ id:s title:s x_label:s y_label:s caption:p x_names:s",
+                 figure->id, figure->title, figure->x_label, figure->y_label,
+                 figure->caption, figure->x_names);
     put_drawing(json, figure);
     lab_json_put(json, "box:[ r r r r ] x:[ r r ] y:[ r r ] x_log:b y_log:b series:[",
                  at.left, at.top, at.width, at.height, at.x_lo, at.x_hi, at.y_lo, at.y_hi,
                  figure->x_log, figure->y_log);
     for (int s = 0; s < figure->count; s++)
-        if (figure->series[s]->mark != LAB_NOTE)
+        if (figure->series[s]->mark != LAB_ANNOTATION)
             put_series(json, figure->series[s]);
     lab_json_end(json, ']');
     if (figure->heat.columns)

@@ -42,7 +42,7 @@ static const char *set_number(int f, const char *value)
     const double number = strtod(value, &end);
 
     if (end == value || *end || !isfinite(number) || (is_whole && number != rint(number)))
-        snprintf(why, sizeof why, "%s: '%.40s' is no %s", flag->name, value,
+        snprintf(why, sizeof why, "%s: '%.40s' is not a %s", flag->name, value,
                  is_whole ? "whole number" : "number");
     else if (number < flag->min || number > flag->max)
         snprintf(why, sizeof why, "%s: %.10g is outside %.10g .. %.10g", flag->name,

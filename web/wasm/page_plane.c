@@ -9,7 +9,7 @@
 #include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 
-/* One context for all calls; NULL: it could not be made. */
+/* One context for all calls; NULL if its creation failed. */
 static attend_context *context(void)
 {
     static attend_context *ctx;

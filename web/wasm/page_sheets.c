@@ -39,7 +39,6 @@ const char *page_dispute(int index)
             return page_refuse("a statement could not be judged");
     if (lab_sheets_dispute(index, judged, &dispute))
         return page_refuse("the dispute could not be judged");
-    lab_json_put(page_begin(), "question:p sides:p right:p", dispute.question,
-                 dispute.sides, dispute.right);
+    lab_json_dispute(page_begin(), &dispute);
     return page_end();
 }

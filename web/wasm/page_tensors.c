@@ -165,7 +165,7 @@ static attend_inspection inspection_of(int64_t b, int64_t h)
     return inspection;
 }
 
-/* f64 outputs are asked for where the inputs are f64. */
+/* Outputs are f64 where the inputs are. */
 static int inspect(attend_inspection *inspection, attend_tensor *wanted, float **to)
 {
     const int64_t count = wanted->size[2] * wanted->size[3];
@@ -188,7 +188,8 @@ static int inspect(attend_inspection *inspection, attend_tensor *wanted, float *
     return failed ? -1 : 0;
 }
 
-/* ---- what is told of it ------------------------------------------------------------ */
+/* ---- its statistics as JSON ----------------------------------------------------------
+ */
 
 /* Means over the rows that see a key and have no NaN, as `attend stats` has them. */
 static void put_means(struct lab_json *json, int64_t nq)
@@ -242,7 +243,7 @@ static void on_placed(void *user, const struct lab_row *row)
     (void)row;
 }
 
-/* The head among the others on the maps; 0, or -1. */
+/* Adds the head to the phase diagram and the other maps; 0, or -1. */
 static int place(int b, int h, int64_t nq, struct lab_place_head *found)
 {
     struct lab_place_row *const row = calloc((size_t)(nq > 0 ? nq : 1), sizeof *row);

@@ -2,15 +2,15 @@
 /*
  * Not a header: both products of the decode path in the set with tile registers, by
  * multiply-adds in float, to the bits of the tile instruction.  That sums 16 pairs from
- * zero, the first elements of the pairs and the second ones apart, adds both sums, and
- * adds the result to what was there; products of bf16 are exact in float, and denormals
- * are 0.  vdpbf16ps would be slower on these machines: 4.6 times an FMA was measured.
+ * zero, the first and the second elements of the pairs separately, adds both sums, and
+ * adds the result to the accumulator; products of bf16 are exact in float, and denormals
+ * are 0. vdpbf16ps is slower on these machines: 4.6 times an FMA.
  */
 
 /* Pairs that are summed from zero: a square of TILE columns of K, or keys of V. */
 #define UNIT_PAIRS (TILE / 2)
 
-/* Denormals are 0 from here to the restoring, as in the tile instructions. */
+/* Makes denormals 0, as in the tile instructions; returns the control word to restore. */
 static inline unsigned flush_denormals(void)
 {
     const unsigned mode = _mm_getcsr();
@@ -31,7 +31,10 @@ static inline __m512 second_of_pairs(__m512 pairs)
         _mm512_and_si512(_mm512_castps_si512(pairs), _mm512_set1_epi32(~0xffff)));
 }
 
-/* Q as floats in groups of DECODE_ROWS rows: [pair][row][first, second], in squares. */
+/*
+ * Elements of Q as floats per group of DECODE_ROWS rows: [pair][row][first, second], in
+ * whole squares.
+ */
 static int64_t decode_q_group(const struct problem *p)
 {
     return tile_ceil(p->d) * DECODE_ROWS;
@@ -67,7 +70,7 @@ static void decode_pack_q(const struct state *s, struct rows *g)
     }
 }
 
-/* Sums of a block of V, a row's in whole vectors. */
+/* Elements of a row of the block's sums of V, in whole vectors. */
 static int64_t decode_v_row(const struct problem *p)
 {
     return ceil_div_i64(p->dv, VLEN) * VLEN;
@@ -78,7 +81,7 @@ static size_t decode_v_size(const struct problem *p)
     return (size_t)(VLEN * decode_v_row(p)) * sizeof(float);
 }
 
-/* A tile of VLEN keys, copied in whole squares. */
+/* Bytes of a copied tile of VLEN keys, in whole squares. */
 static size_t decode_k_size(const struct problem *p)
 {
     return (size_t)(VLEN * tile_ceil(p->d)) * sizeof(uint16_t);
@@ -192,7 +195,7 @@ static void decode_scores(const struct state *s, const struct rows *g, int64_t j
         }
 }
 
-/* Weights rounded to bf16, as floats, in place; a vector's worth of them. */
+/* Rounds a vector of weights to bf16, as floats, in place. */
 static inline void round_weights(float *at)
 {
     const __m256i halves = (__m256i)_mm512_cvtneps_pbh(vec_load(at));
@@ -209,22 +212,22 @@ static void decode_pack_weights(const struct state *s, const struct rows *g, int
             round_weights(s->s + r * S_ROW + x);
 }
 
-/* The same of a tile with rows in the lanes, where statistics are summed. */
+/* The same for a tile with rows in the lanes, with statistics. */
 static void pack_lane_weights(const struct state *s, int64_t a, int64_t e)
 {
     for (int64_t x = a; x < e; x++)
         round_weights(s->extra + x * BR);
 }
 
-/* The weight of row r and key x of the block stands at data[r row + x key]. */
+/* The weight of row r and key x of the block is data[r row + x key]. */
 struct decode_weights {
     const float *data;
     int64_t row, key;
 };
 
 /*
- * Columns c .. of a value, 0 past the last, and where it is not finite if `select`;
- * `whole`: a vector of neighbours in memory.
+ * Columns c .. of a value, 0 past the last and, with `select`, for Inf and NaN; `whole`:
+ * a contiguous vector.
  */
 static ALWAYS_INLINE __m512 decode_load_value(const struct state *s,
                                               const uint16_t *value, int64_t c,
@@ -271,10 +274,10 @@ static ALWAYS_INLINE void decode_add_key(const struct state *s,
 }
 
 /*
- * Adds keys a .. e - 1, which lie in one square, to the sums of nv vectors of columns
- * from c on.  The first rows and columns touch the lines of the others too, so that
- * memory is read in the order of addresses, and prefetch every second line of the next
- * keys, since the hardware fetches its neighbour.
+ * Adds keys a .. e - 1 of one square to the sums of nv vectors of columns from c on.  The
+ * first rows and columns also touch the lines of the others, so that memory is read in
+ * order, and prefetch every second line of the next keys; hardware prefetches its
+ * neighbour.
  */
 static ALWAYS_INLINE void decode_value(const struct state *s,
                                        const struct decode_weights *w, int64_t j0,
@@ -316,7 +319,7 @@ static ALWAYS_INLINE void decode_value(const struct state *s,
         }
 }
 
-/* All columns of the keys of one square: more at a time for fewer rows. */
+/* All columns of the keys of one square; fewer rows take more columns at a time. */
 static ALWAYS_INLINE void decode_square(const struct state *s,
                                         const struct decode_weights *w, int64_t j0,
                                         int64_t a, int64_t e, const int select, int64_t r,
@@ -357,7 +360,7 @@ static bool decode_sums_finite(const struct state *s, const struct rows *g)
     return _mm512_cmpneq_ps_mask(sum, vec_set1(0)) == 0;
 }
 
-/* What keys a .. e - 1 add where V is not finite, in the rows that see them. */
+/* Adds the terms of non-finite V of keys a .. e - 1 to the rows that see them. */
 static void decode_add_infinite(const struct state *s, const struct rows *g,
                                 const struct decode_weights *w, int64_t j0, int64_t a,
                                 int64_t e)
@@ -386,12 +389,13 @@ static void decode_add_infinite(const struct state *s, const struct rows *g,
 static void decode_values(const struct state *s, const struct rows *g, int64_t j0,
                           int64_t a, int64_t e, int edge)
 {
-    const struct decode_weights w = g->tally ? (struct decode_weights){s->extra, 1, BR}
+    const struct decode_weights w = g->accum ? (struct decode_weights){s->extra, 1, BR}
                                              : (struct decode_weights){s->s, S_ROW, 1};
     const int64_t dv = s->p->dv;
     const unsigned mode = flush_denormals();
 
-    (void)edge; /* hidden keys have weight 0, and values that are not finite are apart */
+    (void)edge; /* hidden keys have weight 0, and non-finite values are added
+                   separately */
     decode_sum_values(s, g, &w, j0, a, e, 0);
     const bool finite = decode_sums_finite(s, g);
     if (!finite)
@@ -411,10 +415,10 @@ static void decode_values(const struct state *s, const struct rows *g, int64_t j
 }
 
 /*
- * As in decode_stats_tmpl.h: products are transposed, and statistics summed as in a pass
- * of a prefill tile with no product interleaved.
+ * As in decode_stats_tmpl.h: products are transposed, and statistics are summed as in a
+ * pass of a prefill tile without interleaved products.
  */
-static void decode_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,
+static void decode_accum(struct state *s, struct rows *g, int64_t j0, int64_t a,
                          int64_t e, int edge)
 {
     const struct packed block = {.j0 = j0};
@@ -430,7 +434,7 @@ static void decode_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,
     s->s = pass.s;
     transpose_scores(s, g, s->work, a, e);
     prefill_row_max(s, g, a, e);
-    s->note->j0 = -1;
+    s->stat->j0 = -1;
     weigh_pass(s, &pass, &alone);
     s->words = words;
     memcpy(s->rescale, pass.rescale, sizeof pass.rescale);

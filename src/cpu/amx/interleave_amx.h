@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: the products that are interleaved with the weights of a tile of rows:
- * values of the tile before it and scores of the one after.  What becomes of a product is
- * computed during the next one, when its stores have long left.
+ * values of the previous tile and scores of the next one.  A product is used during the
+ * one after it, when its stores have completed.
  */
 
-/* One tile of rows on its way through a block; g NULL: none. */
+/* A tile of rows in a block; g NULL: none. */
 struct pass {
     struct rows *g;
     const struct packed *block;
     struct key_range at; /* its keys of the block */
     int edge;
     REAL *s;    /* products or scores, then weights in pairs */
-    int sums;   /* of statistics that go with the weights, 0: none */
-    REAL scale; /* what makes scores of s */
+    int sums;   /* number of statistics summed with the weights */
+    REAL scale; /* factor from s to scores */
     REAL base[BR], sum[BR], rescale[BR];
     uint32_t words[BC / 32][BR]; /* s->words of the tile and block */
 };
 
-/* What is still to be used of a product: rows of values, or of scores' products. */
+/* The unused rest of a product: rows of values or of scores. */
 struct use {
     const REAL *from;
     REAL *acc;            /* values: row by row, acc = acc rescale + row */
     int64_t rows;         /* scores: the largest of each lane to s->row_max */
-    int64_t rows_of_step; /* as many with each step of the current product */
+    int64_t rows_of_step; /* rows per step of the current product */
     int values;
 };
 
-/* The products in order, those of values first. */
+/* The products in order, values first. */
 struct interleave {
     struct pass *before, *after;
-    int64_t values, count;  /* products: of values, and in all */
-    int64_t k, unit;        /* where the work stands */
-    int64_t done, slots;    /* of all products */
+    int64_t values, count;  /* number of products of values, and of all */
+    int64_t k, unit;        /* current product and unit */
+    int64_t done, slots;    /* over all products */
     struct product product; /* number k */
     struct use use;         /* of number k - 1 */
     REAL *buffer;           /* a product of values */
 };
 
-/* Of a product: one for each unit; a product of no columns, which is 0, has one too. */
+/* Slots of a product: one per unit, and one for a product without columns, which is 0. */
 static int64_t slots(const struct product *p) { return max_i64(1, p->units); }
 
 /* Product k, which exists. */
@@ -54,7 +54,7 @@ static struct product interleaved_product(const struct state *s,
                          tile_floor(after->at.lo) + (k - b->values) * TILE, after->s);
 }
 
-/* All of product k is still to be used. */
+/* Starts the use of product k. */
 static void begin_use(const struct state *s, struct interleave *b, int64_t k)
 {
     const struct pass *const before = b->before, *const after = b->after;
@@ -74,7 +74,7 @@ static void begin_use(const struct state *s, struct interleave *b, int64_t k)
     }
 }
 
-/* What use_rows wants and changes: rescale of the rows, or their largest so far. */
+/* Loads the operands of use_rows: rescale of the rows, or their maxima. */
 static ALWAYS_INLINE void load_use(const struct state *s, const struct interleave *b,
                                    vec with[QV], const int values)
 {
@@ -142,7 +142,7 @@ static void begin_interleave(const struct state *s, struct interleave *b)
     clear_row_max(s);
 }
 
-/* Field by field: a copy of a structure just written waits for all stores before it. */
+/* Field by field: copying a structure right after it was written stalls on its stores. */
 static void start_product(const struct state *s, struct interleave *b)
 {
     const struct product product = interleaved_product(s, b, b->k);
@@ -166,7 +166,7 @@ static void finish_product(struct interleave *b)
     b->k++;
 }
 
-/* A step of a unit that exists, and its share of what becomes of the product before. */
+/* A step of a unit, and its share of the use of the previous product. */
 static ALWAYS_INLINE void run_step(struct interleave *b, const int step, vec with[QV],
                                    const int values)
 {
@@ -178,7 +178,10 @@ static ALWAYS_INLINE void run_step(struct interleave *b, const int step, vec wit
         b->unit++;
 }
 
-/* Whole slots, no weights among them; all is used at once, since few steps may follow. */
+/*
+ * Runs whole slots without weights in between.  The previous product is used completely
+ * and first, since few steps may follow.
+ */
 static void run_interleaved(const struct state *s, struct interleave *b, int64_t until)
 {
     for (; b->done < until; b->done++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: K copied and V transposed, a block at a time, into the squares that
- * products_amx.h multiplies.  Scratch holds PACKED_BLOCKS blocks: the tiles of rows that
- * are on their way at once (prefill_amx.h) may be in as many.
+ * products_amx.h multiplies.  Scratch holds PACKED_BLOCKS blocks: the tiles of rows in
+ * flight (prefill_amx.h) may be in as many.
  */
 #define PACKED_BLOCKS 3
 
@@ -10,10 +10,10 @@
 struct packed {
     int64_t j0;
     uint16_t *k, *v;
-    bool finite; /* whether V is; where it is not, v has 0 */
+    bool finite; /* V is finite; else v has 0 in place of Inf and NaN */
 };
 
-/* Elements of K and of V of a block. */
+/* Elements of the packed K and V of a block. */
 static size_t packed_keys(const struct problem *p)
 {
     return (size_t)tile_ceil(p->d) * BC;
@@ -35,7 +35,7 @@ static struct operand_sizes operand_sizes(const struct problem *p)
 
 static void pack_q(const struct state *s, struct rows *g) { pack_q_pairs(s, g); }
 
-/* K of keys a .. e - 1 in squares, the columns of TILE keys after one another. */
+/* Copies K of keys a .. e - 1 to squares, TILE keys at a time. */
 static void copy_keys(const struct state *s, uint16_t *squares, int64_t j0, int64_t a,
                       int64_t e)
 {
@@ -51,7 +51,7 @@ static void copy_keys(const struct state *s, uint16_t *squares, int64_t j0, int6
     }
 }
 
-/* Where a bf16 of x is finite. */
+/* Mask of the finite elements of x. */
 static inline __mmask32 finite_mask(__m512i x)
 {
     const __m512i exponent = _mm512_set1_epi16(0x7f80);
@@ -60,8 +60,8 @@ static inline __mmask32 finite_mask(__m512i x)
 }
 
 /*
- * Columns c .. c + TILE - 1 of keys x0 .. x0 + TILE - 1, 0 in the place of what is not
- * finite and of keys outside a .. e - 1; returns whether all was finite.
+ * Loads columns c .. c + TILE - 1 of keys x0 .. x0 + TILE - 1, with 0 in place of Inf,
+ * NaN and keys outside a .. e - 1; returns whether all were finite.
  */
 static bool load_values(const struct state *s, int64_t j0, int64_t x0, int64_t c,
                         int64_t a, int64_t e, __m512i y[TILE])
@@ -107,8 +107,8 @@ static inline void transpose_half(uint16_t *to, const __m512i y[TILE], const int
 }
 
 /*
- * V of a block, transposed: squares as in K, 0 where their keys lie outside a .. e - 1.
- * Returns whether it was finite.
+ * Transposes V of a block to squares, with 0 for keys outside a .. e - 1.  Returns
+ * whether it was finite.
  */
 static bool transpose_values(const struct state *s, uint16_t *squares, int64_t j0,
                              int64_t a, int64_t e)
@@ -127,7 +127,7 @@ static bool transpose_values(const struct state *s, uint16_t *squares, int64_t j
     return finite;
 }
 
-/* Keys a .. e - 1 of the block from j0 on, in place x of the scratch. */
+/* Packs keys a .. e - 1 of the block from j0 on into slot x of the scratch. */
 static struct packed pack_block(const struct state *s, int x, int64_t j0, int64_t a,
                                 int64_t e)
 {
@@ -140,7 +140,7 @@ static struct packed pack_block(const struct state *s, int x, int64_t j0, int64_
     return to;
 }
 
-/* For `scores` alone, which read K from the first packed block. */
+/* For `scores`, which reads K from the first packed block. */
 static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     copy_keys(s, (uint16_t *)s->k, j0, a, e);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: blocks of a prefill item on tile registers.  While a tile of rows
- * computes its weights from its scores, which is work for the vector units, the products
- * of its neighbours run on the tile unit, an instruction or two at a time.  That is so
- * over all blocks of a split: the tiles form one pipeline, block after block.
+ * Not a header: blocks of a prefill item on tile registers.  While the vector units
+ * compute the weights of a tile of rows, the tile unit runs the products of its
+ * neighbours, an instruction or two at a time.  The tiles form one pipeline over all
+ * blocks of a split.
  */
 
-/* Keys weighed at a time, among steps of products; a row sums their weights apart. */
+/*
+ * Keys whose weights are computed at a time, between steps of products, and summed
+ * separately.
+ */
 #define PIECE 8
 _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 
-/* Tiles of rows in the order in which they come to the blocks. */
+/* The sequence of tiles of rows and blocks. */
 struct line {
     struct key_range all; /* keys of the item */
-    int64_t end;          /* of the keys of this split */
+    int64_t end;          /* end of the keys of this split */
     int64_t j0, index;    /* the current block, and the next tile in it */
-    int place;            /* of the last block packed */
-    bool open;            /* whether that is the current block */
+    int place;            /* slot of the last packed block */
+    bool open;            /* the current block is packed */
     struct packed block[PACKED_BLOCKS];
 };
 
-/* Packs the current block in a place that no pass needs any more. */
+/* Packs the current block into a slot that no pass uses any more. */
 static const struct packed *open_line(const struct state *s, struct line *line)
 {
     const struct key_range at = block_range(s, line->all.lo, line->all.hi, line->j0, BC);
@@ -33,7 +36,10 @@ static const struct packed *open_line(const struct state *s, struct line *line)
     return &line->block[line->place];
 }
 
-/* The next tile that sees some of its block; a block that none sees is not packed. */
+/*
+ * Moves to the next tile that sees a part of its block; blocks that no tile sees are not
+ * packed.
+ */
 static void next_pass(struct state *s, struct line *line, REAL *scores, struct pass *pass)
 {
     pass->g = NULL;
@@ -57,9 +63,8 @@ static void next_pass(struct state *s, struct line *line, REAL *scores, struct p
 }
 
 /*
- * Products of the pass to scores, where the rule needs them; s->row_max of the
- * products is that of the scores already for a positive scale, since rounding keeps
- * order.
+ * Converts products of the pass to scores, if the rule needs them; for a positive scale
+ * s->row_max of the products is that of the scores, since rounding is monotonic.
  */
 static void begin_scores(struct state *s, struct pass *pass)
 {
@@ -80,8 +85,8 @@ static void begin_scores(struct state *s, struct pass *pass)
 }
 
 /*
- * The score of keys x .. x + PIECE - 1, those below e, to the k largest of each lane in
- * which x is not negative.
+ * Inserts the scores of keys x .. x + PIECE - 1, below e, into the k largest of each lane
+ * whose x is not negative.
  */
 static ALWAYS_INLINE void sift_pieces(const REAL *products, vec scale, int64_t j0,
                                       int64_t e, __m512i x, vec *top, vec *key,
@@ -115,14 +120,14 @@ static ALWAYS_INLINE vec max_of_piece(const REAL *at, int64_t keys)
 }
 
 /*
- * The two largest scores of each lane are in the two pieces whose largest are largest:
- * these are found without a branch, and their keys gathered.
+ * The two largest scores of each lane are in the two pieces with the largest maxima,
+ * which are found without branches.
  */
-static void note_top_two(const struct state *s, const struct pass *pass, int64_t r,
+static void stat_top_two(const struct state *s, const struct pass *pass, int64_t r,
                          vec scale)
 {
     enum { k = 2 };
-    struct tally *const t = pass->g->tally;
+    struct accum *const t = pass->g->accum;
     const REAL *const products = s->s + r;
     const vec least = vec_max(vec_load(t->bar + r), vec_load(t->top[k - 1] + r));
     const int64_t a = pass->at.lo, e = pass->at.hi;
@@ -137,7 +142,7 @@ static void note_top_two(const struct state *s, const struct pass *pass, int64_t
     vec top[k] = {vec_load(t->top[0] + r), vec_load(t->top[1] + r)};
     vec key[k] = {vec_load(t->top_key[0] + r), vec_load(t->top_key[1] + r)};
 
-    /* The earlier first, for the sake of ties. */
+    /* The earlier piece first, for ties. */
     sift_pieces(products, scale, pass->block->j0, e, _mm512_min_epi32(x, y), top, key, k);
     sift_pieces(products, scale, pass->block->j0, e, _mm512_max_epi32(x, y), top, key, k);
     for (int n = 0; n < k; n++) {
@@ -146,60 +151,60 @@ static void note_top_two(const struct state *s, const struct pass *pass, int64_t
     }
 }
 
-static void note_tile_top(struct state *s, const struct pass *pass, int64_t r)
+static void stat_tile_top(struct state *s, const struct pass *pass, int64_t r)
 {
     const vec scale = vec_set1(pass->scale);
 
     if (s->p->stats.top == 2)
-        note_top_two(s, pass, r, scale);
+        stat_top_two(s, pass, r, scale);
     else
-        note_top_of(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, r,
+        stat_top_of(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, r,
                     s->p->stats.top, scale);
 }
 
-/* What statistics take of the scores, and of the block once for all its tiles. */
-static void begin_pass_note(struct state *s, struct pass *pass)
+/* Statistics of the scores, and of the block once for all its tiles. */
+static void begin_pass_stat(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
-    if (s->note->j0 != j0)
-        begin_note(s, j0, 0, min_i64(BC, s->p->nk - j0));
-    open_note(s, pass->g, j0, a, e);
-    memset(s->note->reach, 0, sizeof s->note->reach);
+    if (s->stat->j0 != j0)
+        begin_stat(s, j0, 0, min_i64(BC, s->p->nk - j0));
+    open_stat(s, pass->g, j0, a, e);
+    memset(s->stat->reach, 0, sizeof s->stat->reach);
     for (int64_t r = 0; r < BR; r += VLEN) {
         if (wants(s, STATS_TOP))
-            note_tile_top(s, pass, r);
+            stat_tile_top(s, pass, r);
         if (wants(s, STATS_RAW))
-            note_raw(s, pass->g, a, e, r);
+            stat_raw(s, pass->g, a, e, r);
     }
 }
 
-static void end_pass_note(struct state *s, struct pass *pass)
+static void end_pass_stat(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
     s->values.data = pass->block->v;
     s->finite = pass->block->finite;
-    memcpy(s->note->whole, pass->sum, sizeof s->note->whole);
+    memcpy(s->stat->whole, pass->sum, sizeof s->stat->whole);
     for (int64_t r = 0; r < BR; r += VLEN)
-        note_weights(s, pass->g, j0, a, e, r);
-    close_note(s, pass->g, j0, a, e, 0);
+        stat_weights(s, pass->g, j0, a, e, r);
+    close_stat(s, pass->g, j0, a, e, 0);
 }
 
-/* A piece's sums of statistics to the block's. */
+/* Adds a piece's sums of statistics to those of the block. */
 static ALWAYS_INLINE void add_piece_sums(const struct state *s, int64_t r, const vec *sum,
                                          const int sums)
 {
-    REAL *const to[] = {[SUM_XW] = s->note->sum + SUM_SPREAD * BR,
-                        [SUM_WW] = s->note->square[SQUARE_WEIGHT],
-                        [SUM_JW] = s->note->reach,
-                        [SUM_XXW] = s->note->sum + SUM_SPREAD2 * BR};
+    REAL *const to[] = {[SUM_XW] = s->stat->sum + SUM_SPREAD * BR,
+                        [SUM_WW] = s->stat->square[SQUARE_WEIGHT],
+                        [SUM_JW] = s->stat->reach,
+                        [SUM_XXW] = s->stat->sum + SUM_SPREAD2 * BR};
 
     for (int x = 0; x < sums; x++)
         vec_store(to[x] + r, vec_add(vec_load(to[x] + r), sum[x]));
 }
 
-/* The new maximum of every row, and what it makes of the sums before. */
+/* Computes the new maximum of every row, and rescales the sums. */
 static void begin_weights(struct state *s, struct pass *pass)
 {
     struct rows *const g = pass->g;
@@ -207,9 +212,9 @@ static void begin_weights(struct state *s, struct pass *pass)
     s->s = pass->s;
     s->words = pass->words;
     begin_scores(s, pass);
-    pass->sums = g->tally ? wants(s, STATS_SPREAD2) ? WEIGHT_SUMS : SUM_XXW : 0;
-    if (g->tally)
-        begin_pass_note(s, pass);
+    pass->sums = g->accum ? wants(s, STATS_SPREAD2) ? WEIGHT_SUMS : SUM_XXW : 0;
+    if (g->accum)
+        begin_pass_stat(s, pass);
     for (int64_t r = 0; r < BR; r += VLEN) {
         const vec before = vec_load(g->m + r),
                   m = vec_max(vec_load(s->row_max + r), before);
@@ -223,8 +228,8 @@ static void begin_weights(struct state *s, struct pass *pass)
 }
 
 /*
- * As add_sums.  Where exp gives 0 nothing is added: no other bound of the gap is needed
- * for 0 inf, and the comparison is that of exp.
+ * As add_sums, but skips lanes whose exp is 0, which avoids 0 * inf without clamping the
+ * gap.
  */
 static ALWAYS_INLINE void add_tile_sums(const struct state *s, int64_t j, int64_t r,
                                         vec gap, vec w, vec *sum, const int sums)
@@ -242,7 +247,7 @@ static ALWAYS_INLINE void add_tile_sums(const struct state *s, int64_t j, int64_
 
 /*
  * The weight of key x in lanes r .., from its score or product at `product`; mask NULL:
- * not at an edge; `sum`: of `sums` statistics, 0 for none.
+ * no hidden keys; `sum`: the first `sums` sums of statistics.
  */
 static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
                                      const REAL *mask, vec scale, vec base, int64_t x,
@@ -259,8 +264,9 @@ static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
 }
 
 /*
- * Weights of keys x .. x + PIECE - 1 and their sums, with `units` slots of the current
- * product among them; `values`: what the product before it was of; `sums` of statistics.
+ * Weights of keys x .. x + PIECE - 1 and their sums, interleaved with `units` slots of
+ * the current product; `values`: the previous product was of values; `sums`: sums of
+ * statistics.
  */
 static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
                                       struct interleave *b, int64_t x, const int edge,
@@ -308,8 +314,8 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
 }
 
 /*
- * Each in a function of its own, whose registers are its own: keys from x on, and `edge`,
- * `units`, `values` and `sums` of weigh_among.
+ * Instances of weigh_among as functions with separate register allocation: keys from x
+ * on, and its `edge`, `units`, `values` and `sums`.
  */
 #define WEIGH static __attribute__((noinline)) void
 #define WEIGH_ARGS                                                                       \
@@ -359,7 +365,7 @@ static void weigh_whole(const struct state *s, struct pass *pass, struct interle
     weigh[kind][min_i64(units, 2)][b->use.values](s, pass, b, x);
 }
 
-/* The same for keys a .. e - 1 of a piece, and nothing among them. */
+/* The same for keys a .. e - 1 of a piece, without interleaving. */
 static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int64_t e)
 {
     const vec scale = vec_set1(pass->scale);
@@ -386,7 +392,7 @@ static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int6
     }
 }
 
-/* Keys of the piece at x, and slots of the products among them up to `until`. */
+/* Keys of the piece at x, interleaved with slots of the products up to `until`. */
 static void weigh_piece(const struct state *s, struct pass *pass, struct interleave *b,
                         int64_t x, int64_t until)
 {
@@ -420,8 +426,8 @@ static void weigh_pass(struct state *s, struct pass *pass, struct interleave *b)
     for (int64_t r = 0; r < BR; r += VLEN)
         vec_store(g->l + r, vec_fma(vec_load(g->l + r), vec_load(pass->rescale + r),
                                     vec_load(pass->sum + r)));
-    if (g->tally)
-        end_pass_note(s, pass);
+    if (g->accum)
+        end_pass_stat(s, pass);
 }
 
 /* As in prefill_block_tmpl.h. */
@@ -435,8 +441,8 @@ static void prefill_blocks(struct state *s, struct key_range all, struct key_ran
     struct interleave b = {
         .before = &passes[2], .after = &passes[0], .buffer = work + 2 * WORK_SCORES};
 
-    if (s->note)
-        s->note->j0 = -1;
+    if (s->stat)
+        s->stat->j0 = -1;
     next_pass(s, &line, scores[0], b.after);
     begin_interleave(s, &b);
     end_interleave(s, &b);

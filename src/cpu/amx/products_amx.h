@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a bf16 tile by tdpbf16ps, which multiplies 16
- * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
- * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
- * O^T = V^T P, with P in pairs of keys; pack_amx.h packs K and V.
- * The instruction treats denormals as 0.
+ * Not a header: both products of a bf16 tile by tdpbf16ps, which multiplies 16 rows of 32
+ * bf16 by 16 rows of 16 pairs.  Lanes are queries here too, so both are the same product:
+ * scores are S^T = K Q^T, with Q in pairs of columns, values O^T = V^T P, with P in pairs
+ * of keys; pack_amx.h packs K and V.  The instruction treats denormals as 0.
  *
- * Where V is not finite, the packed V has 0, so that it cannot reach rows that do not
- * see it, and the rows that do get their share by themselves: each row has the same
- * bits whatever the others see.
+ * The packed V has 0 in place of Inf and NaN, which cannot reach rows that do not see
+ * them; their terms are added separately to the rows that do.  So each row has the same
+ * bits whatever other rows see.
  */
 
 /* Rows and columns of a product: two by two tile registers. */
@@ -35,12 +34,12 @@ static void begin_blocks(void)
 
 static void end_blocks(void) { _tile_release(); }
 
-/* The compilers do not know what the tile instructions read. */
+/* Compiler barrier: compilers do not model the memory accesses of tile instructions. */
 static inline void settle_memory(void) { __asm__ volatile("" ::: "memory"); }
 
 /*
- * A B: A is TILE rows of `units` squares of TILE columns, each with its rows one after
- * another, and B has as many squares of TILE / 2 rows of BR pairs.
+ * A B: A has TILE rows of `units` squares of TILE columns, each square contiguous; B has
+ * as many squares of TILE / 2 rows of BR pairs.
  */
 struct product {
     const uint16_t *a;
@@ -110,7 +109,7 @@ static inline void end_product(const struct product *p)
     settle_memory();
 }
 
-/* s->work: scores of two tiles more, and a product of values. */
+/* s->work: scores of two more tiles, and a product of values. */
 enum { WORK_SCORES = BC * BR, WORK_PRODUCT = TILE * BR };
 
 /* Q and keys x .. x + TILE - 1 of the block. */
@@ -125,7 +124,7 @@ static struct product score_product(const struct state *s, const struct rows *g,
                             .to = scores + x * BR};
 }
 
-/* Products of keys a .. e - 1 to scores, and s->row_max of those. */
+/* Converts products of keys a .. e - 1 to scores; s->row_max: their maxima. */
 static void scale_scores(const struct state *s, float *scores, vec scale, int64_t a,
                          int64_t e)
 {
@@ -161,7 +160,7 @@ static void scores(const struct state *s, const struct rows *g, int64_t j0, int6
     scale_scores(s, s->s, vec_set1(to_real(s->p->scale)), a, e);
 }
 
-/* 0 for weights outside keys a .. e - 1 in the tiles that hold these. */
+/* Clears weights outside keys a .. e - 1 in the tiles of these keys. */
 static void clear_weights(float *weights, int64_t a, int64_t e)
 {
     const int64_t from = tile_floor(a) / 2, to = tile_ceil(e) / 2;
@@ -182,7 +181,7 @@ static struct product value_product(const uint16_t *v, const float *weights, int
                             .to = to};
 }
 
-/* What keys a .. e - 1 add to acc where V is not finite, in the rows that see them. */
+/* Adds the terms of non-finite V of keys a .. e - 1 to acc in the rows that see them. */
 static void add_infinite(const struct state *s, const struct rows *g,
                          const float *weights, int64_t j0, int64_t a, int64_t e)
 {

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: sums of values for statistics, by tile products.  Squares of weights lose
- * too much by rounding to bf16, so each is the exact sum of three bf16, of eight bits
- * each, and V is multiplied by all three: the smallest part first.
+ * Not a header: sums of values for statistics, by tile products.  Rounding squared
+ * weights to bf16 would lose too much, so each is the exact sum of three bf16 of eight
+ * bits, and V is multiplied by all three, the smallest part first.
  */
 enum { PARTS = 3 };
 _Static_assert(PARTS_BYTES == PARTS * (BC / 2) * BR * sizeof(uint32_t),
                "parts of a block: [PARTS][BC / 2][BR] pairs");
 
-/* The upper halves, which are bf16, and what they leave. */
+/* The upper halves, which are bf16, and the remainders. */
 static inline __m512i upper_half(vec x)
 {
     return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(~0xffff));
 }
 
-/* Weights of keys a .. e - 1 in pairs of keys, part by part; 0 to whole tiles. */
+/*
+ * Splits weights of keys a .. e - 1 to parts, in pairs of keys, padded with 0 to whole
+ * tiles.
+ */
 static void part_weights(const REAL *weights, int64_t a, int64_t e, uint32_t *to)
 {
     enum { part = BC / 2 * BR };
@@ -36,7 +39,7 @@ static void part_weights(const REAL *weights, int64_t a, int64_t e, uint32_t *to
         }
 }
 
-/* What keys a .. e - 1 add where V is not finite, in the rows that see them. */
+/* Adds the terms of non-finite V of keys a .. e - 1 to the rows that see them. */
 static void add_infinite_values(const struct state *s, const REAL *weights, int64_t j0,
                                 int64_t a, int64_t e, REAL *product)
 {
@@ -62,13 +65,13 @@ static void add_infinite_values(const struct state *s, const REAL *weights, int6
 }
 
 /*
- * product = sum of weights v over keys a .. e - 1, of the packed block in s->values; a
- * hidden key's weight has the sign bit set.
+ * product = sum of weights times v over keys a .. e - 1, of the packed block in
+ * s->values; weights of hidden keys have the sign bit set.
  */
 static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,
                             int64_t e, int select, REAL *weights, REAL *product)
 {
-    uint32_t *const parts = s->note->parts;
+    uint32_t *const parts = s->stat->parts;
     float sums[TILE * BR];
 
     (void)g;

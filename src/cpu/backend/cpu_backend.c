@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend: a kernel set, a cut into items, workers that take them one by one. */
+/* The CPU backend: the kernels of a set, run on work items by a pool of workers. */
 #include "cpu/backend/cpu_backend.h"
 
 #include <math.h>
@@ -49,12 +49,12 @@ struct run {
     const struct kernels *kernels;
     struct problem *problem;
     char *scratch;       /* of worker 0; the others' follow */
-    int32_t *order;      /* NULL: items go in the order they have */
+    int32_t *order;      /* NULL: items in ascending order */
     char *partials;      /* partial_size bytes for each item, where rows are split */
-    atomic_int *missing; /* partials that the rows of an item still wait for */
+    atomic_int *missing; /* partials still missing for the rows of an item */
 };
 
-/* Combines the partials of all splits of a item's rows: to its records, or to rows. */
+/* Combines the partials of all splits of an item's rows, to records or to O and LSE. */
 static void finish(const struct run *run, struct work_item item, char *partials,
                    void *scratch)
 {
@@ -73,7 +73,7 @@ static void finish(const struct run *run, struct work_item item, char *partials,
     }
 }
 
-/* One item, which writes nothing that another reads. */
+/* Computes one item; no item reads what another writes. */
 static void compute(void *arg, int64_t task, int worker)
 {
     struct run *const run = arg;
@@ -87,13 +87,15 @@ static void compute(void *arg, int64_t task, int worker)
         k->forward(run->problem, &item, scratch);
         return;
     }
-    /* Those of the same rows lie one after another: the last rows of a head are fewer. */
+    /*
+     * Partials of the same rows are consecutive; the last item of a head has fewer rows.
+     */
     char *const partials =
         run->partials + (size_t)(rows * splits) * run->plan->partial_size;
     item.partial =
         partials + (size_t)(index % splits) * k->partial_size(run->problem, item.rows);
     k->forward(run->problem, &item, scratch);
-    /* Whoever brings the last one combines them all. */
+    /* The worker that completes the last split combines all partials. */
     if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
         item.partial = NULL;
         finish(run, item, partials, scratch);
@@ -137,7 +139,7 @@ static void plan_forward(const attend_context *ctx, struct problem *p, struct pl
     plan->workspace = total;
 }
 
-/* The parts of the workspace, each where the plan has it. */
+/* Divides the workspace as planned. */
 static void lay_out(struct run *run, char *workspace)
 {
     const struct forward_plan *const f = run->plan;
@@ -186,7 +188,7 @@ static attend_status forward(const attend_context *ctx, struct problem *p,
     return ATTEND_OK;
 }
 
-/* Every problem that is valid; what the rule points at is in host memory. */
+/* Supports every valid problem; validates the arrays, which are in host memory. */
 static attend_status supports(const attend_context *ctx, const struct problem *p,
                               attend_error *err)
 {

@@ -12,7 +12,7 @@ void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
                               struct plan *plan);
 backend_pass attendi_cpu_inspect;
 
-/* Also those of other backends whose tensors are in host memory. */
+/* Also used by other backends for tensors in host memory. */
 attend_status attendi_cpu_combine(attend_context *ctx, struct combination *c,
                                   attend_error *err);
 attend_status attendi_cpu_merge(attend_context *ctx, const struct merge *m,
@@ -20,16 +20,16 @@ attend_status attendi_cpu_merge(attend_context *ctx, const struct merge *m,
 attend_status attendi_cpu_merge_stats(attend_context *ctx, const struct stats_merge *m,
                                       attend_error *err);
 
-/* On the calling thread, with the best kernels for the size. */
+/* Merges on the calling thread, with the fastest kernels for the size. */
 void attendi_cpu_merge_here(const struct merge *m);
 
-/* The kernels for a problem: of the context's set, or of a fallback set. */
+/* The kernels for a problem, from the context's kernel set or its fallback sets. */
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);
 
 /*
- * Keys of a split: the set's, or what tests force, rounded up to 2^x blocks so that a
- * split of ATTEND_SPLIT_KEYS is a subtree of them; 0: no splits.
+ * Keys of a split: those of the kernel set, or ATTEND_SPLIT rounded up to 2^x blocks, so
+ * that ATTEND_SPLIT_KEYS keys are a subtree; 0: no splits.
  */
 int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k);
 

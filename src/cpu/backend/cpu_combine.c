@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of shards combined on the CPU: rows are handed out to the workers. */
+/* Combines records of shards on the CPU; a task is a range of rows. */
 #include <math.h>
 
 #include "base/base.h"
@@ -17,10 +17,10 @@ struct run {
     struct combination *c;
     int64_t item_rows, items_per_list;
     size_t worker_scratch, copy_size;
-    char *scratch; /* of worker 0: copies of records, then the kernels' */
+    char *scratch; /* of worker 0: copies of records, then the kernels' scratch */
 };
 
-/* Each record of the target from those that lie in it. */
+/* Reduces the records that lie in each target record. */
 static void reduce_rows(const struct run *run, struct work_item *t, char *copies)
 {
     const struct combination *const c = run->c;

@@ -11,7 +11,7 @@
 #include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
 
-/* Probes of one task. */
+/* Probes per task. */
 enum { PROBES = 256 };
 
 struct inspect_plan {
@@ -29,7 +29,7 @@ struct run {
     char *scratch; /* of worker 0; the others' follow */
 };
 
-/* P in double, whatever the kernel set: there are few, and they are to be trusted. */
+/* P of probes in double, by `ref`, for every kernel set: there are few of them. */
 static void probe(const struct problem *p, int64_t first)
 {
     const struct inspection *s = p->inspection;
@@ -55,7 +55,7 @@ static void compute(void *arg, int64_t task, int worker)
             p, &item, run->scratch + (size_t)worker * run->plan->worker_scratch);
 }
 
-/* Items that share a block of the pooled map leave their parts of it. */
+/* Whether several items contribute to one block of the pooled map. */
 static bool shares_blocks(const struct inspection *s)
 {
     return s->count > 0 && s->block && s->pieces > 1;

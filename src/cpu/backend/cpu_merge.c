@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts merged on the CPU: O and LSE, and the raw sums of statistics. */
+/* Merges parts on the CPU: O and LSE, and raw sums of statistics. */
 #include <string.h>
 
 #include "base/base.h"
@@ -18,7 +18,7 @@
 /* Bytes of work per worker and per task: 25 us and less. */
 #define WORKER_BYTES ((int64_t)1 << 18)
 
-/* As many rows as have `bytes`, at least one. */
+/* Number of rows of about `bytes`, at least one. */
 static int64_t rows_of(const struct merge *m, int64_t bytes)
 {
     return max_i64(1, bytes / attendi_merge_row_bytes(m));
@@ -67,7 +67,7 @@ struct run {
     double *sums; /* [workers][2][sums_length] */
 };
 
-/* A row of a part, with its keys counted in the sequence. */
+/* Loads a row of a part, with key indices in the sequence. */
 static void load_record(const struct sums_layout *layout, const attend_stats_part *part,
                         int64_t b, int64_t h, int64_t i, double *to)
 {
@@ -79,7 +79,7 @@ static void load_record(const struct sums_layout *layout, const attend_stats_par
     attendi_sums_move(layout, to, part->first_key);
 }
 
-/* One head: its rows, and its summaries. */
+/* Merges the rows of one head and writes its summaries. */
 static void merge_head(void *arg, int64_t head, int worker)
 {
     struct run *const run = arg;

@@ -23,7 +23,7 @@ struct task_run {
     atomic_bool cancelled;
 };
 
-/* Whether the host has asked the call to end; only one worker at a time asks it. */
+/* Polls the host's `cancelled`, one worker at a time. */
 static bool is_cancelled(struct task_run *h)
 {
     const attend_context *const ctx = h->ctx;
@@ -48,7 +48,7 @@ static void report_progress(struct task_run *h)
     }
 }
 
-/* One worker of the pool: takes tasks until none is left. */
+/* Runs tasks until none is left. */
 static void work(void *arg, int worker)
 {
     struct task_run *const h = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parallel loop of the CPU's calls. */
+/* The parallel loop of the CPU backend. */
 #ifndef ATTEND_CPU_PARALLEL_TASKS_H
 #define ATTEND_CPU_PARALLEL_TASKS_H
 
@@ -7,14 +7,14 @@
 
 #include "core/context.h"
 
-/* Bytes for one worker: a line apart, so that no two workers write to one. */
+/* `size` rounded up so that no two workers share a cache line. */
 size_t attendi_worker_size(size_t size);
 
 /*
- * Calls body(arg, task, worker) once for every task in 0 .. count - 1, with worker in
- * 0 .. workers - 1, in order but at once, in the default floating-point environment.
- * Which worker takes which task must change no bit.  `reports_progress`: the tasks are
- * what the context reports as progress.  ECANCELLED, with some tasks not done, where the
+ * Calls body(arg, task, worker) once for every task in 0 .. count - 1, with worker in 0
+ * .. workers - 1, in the default floating-point environment.  Tasks start in order and
+ * run concurrently; results must not depend on the worker.  `reports_progress`: the tasks
+ * are the unit of the context's progress.  ECANCELLED, with some tasks not done, if the
  * context's `cancelled` ended the loop.
  */
 attend_status attendi_parallel_tasks(const attend_context *ctx, int workers,

@@ -29,7 +29,7 @@ static inline vec decode_add_piece(int64_t c, const float *before, vec sum, vec 
     return vec_fma(sum, scale, c == 0 ? vec_set1(0) : vec_load(before));
 }
 
-/* The weights as pairs of bf16, in place, and 0 after a lone last key. */
+/* Rounds the weights to pairs of bf16, in place, with 0 after an odd last key. */
 static void decode_pack_weights(const struct state *s, const struct rows *g, int64_t a,
                                 int64_t e)
 {

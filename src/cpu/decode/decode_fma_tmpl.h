@@ -4,13 +4,16 @@
  * K and V are widened in registers.
  */
 
-/* The dtypes of K and V that the steps know. */
+/* The dtypes of K and V that are read in place. */
 enum { OWN_DTYPE = REAL_DTYPE, WIDENS = sizeof(REAL) == 4 };
 
-/* Columns of K in a lane of Q, and keys of V in a weight. */
+/* Columns of K per lane of Q, and keys of V per weight. */
 enum { LANE_COLUMNS = 1, WEIGHT_KEYS = 1 };
 
-/* Columns c .. c + VLEN - 1 of a row of Q times scale, rounded once; 0 past the last. */
+/*
+ * Columns c .. c + VLEN - 1 of a row of Q, times the scale with one rounding; 0 past the
+ * last.
+ */
 static inline vec decode_query(const struct problem *p, const void *row, int64_t c)
 {
     return vec_times(
@@ -40,21 +43,21 @@ static ALWAYS_INLINE void decode_dot(vec *sum, const REAL *query, vec key)
     vec_mac_at(sum, query, key);
 }
 
-/* Scores of the columns before c and the sum of the next; Q has the scale. */
+/* Adds the sum of one piece of columns to the scores `before`; Q is scaled. */
 static inline vec decode_add_piece(int64_t c, const REAL *before, vec sum, vec scale)
 {
     (void)scale;
     return c == 0 ? sum : vec_add(vec_load(before), sum);
 }
 
-/* Weights are used as they are. */
+/* The products use unrounded weights. */
 static void decode_pack_weights(const struct state *s, const struct rows *g, int64_t a,
                                 int64_t e)
 {
     (void)s, (void)g, (void)a, (void)e;
 }
 
-/* nv vectors of columns, one after another, from `value` on. */
+/* Loads nv consecutive vectors of columns from `value`. */
 static ALWAYS_INLINE void decode_load_values(vec *y, const char *value, int64_t row_bytes,
                                              int64_t keys, const attend_dtype dtype,
                                              const int nv)
@@ -64,7 +67,7 @@ static ALWAYS_INLINE void decode_load_values(vec *y, const char *value, int64_t 
         y[u] = load_lanes(value, dtype, 1, u * VLEN, VLEN);
 }
 
-/* Columns c .. of one vector of any value, 0 past the last. */
+/* Loads columns c .. of any stride into one vector, 0 past the last. */
 static ALWAYS_INLINE void decode_load_some(vec *y, const struct problem *p,
                                            const char *row, int64_t row_bytes,
                                            int64_t keys, int64_t c)
@@ -79,7 +82,7 @@ static ALWAYS_INLINE vec decode_add_value(vec sum, vec weight, vec value,
     return vec_fma(select ? vec_blend(weight, vec_set1(0), value) : value, weight, sum);
 }
 
-/* Sums of columns c .. c + VLEN - 1 of a row's block. */
+/* The sums of columns c .. c + VLEN - 1 of a row over the block. */
 static inline vec decode_block_sum(const REAL *sums, int64_t c)
 {
     return vec_load(sums + c);

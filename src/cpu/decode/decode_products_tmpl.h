@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: both products of the decode path over a block.  A tile of keys is
- * transposed in registers, so that a key stands in each lane and every score is a sum
- * over columns in order; V is used as it lies.  The steps are in
- * decode_fma_tmpl.h or decode_bf16.h.
+ * transposed in registers: a lane holds a key, and every score is a sum over columns in
+ * order.  V is used in place.  The steps are in decode_fma_tmpl.h or decode_bf16.h.
  */
 
 /* Columns of K in a vector of Q. */
 enum { CHUNK = VLEN * LANE_COLUMNS };
 
 /*
- * Q in groups of DECODE_ROWS rows, each [column][row], in whole vectors of columns;
+ * Elements of Q per group of DECODE_ROWS rows, [column][row] in whole vectors of columns;
  * rows past the last repeat it.
  */
 static int64_t decode_q_group(const struct problem *p)
@@ -44,7 +43,7 @@ static void decode_pack_q(const struct state *s, struct rows *g)
     }
 }
 
-/* Sums of a block of V, a row's in whole pairs of vectors. */
+/* Elements of a row of the block's sums of V, in whole pairs of vectors. */
 static int64_t decode_v_row(const struct problem *p)
 {
     return ceil_div_i64(p->dv, 2 * VLEN) * (2 * VLEN);
@@ -55,10 +54,10 @@ static size_t decode_v_size(const struct problem *p)
     return (size_t)(VLEN * decode_v_row(p)) * sizeof(REAL);
 }
 
-/* Keys scored at a time: tiles of as many as lanes. */
+/* Keys scored at a time. */
 enum { TILE_KEYS = DECODE_TILES * VLEN };
 
-/* Bytes of a copied key, in whole steps. */
+/* Bytes of a copied key, padded to whole steps. */
 static int64_t copied_key(const struct problem *p, int64_t bytes)
 {
     return ceil_div_i64(p->d, CHUNK) * CHUNK * bytes;
@@ -70,8 +69,8 @@ static size_t decode_k_size(const struct problem *p)
 }
 
 /*
- * Keys j .. j + n - 1 as the loop of the scores wants them: columns one after another in
- * whole steps, and whole tiles of keys; 0 in the place of what is not there.
+ * Copies keys j .. j + n - 1 for the loop of the scores: contiguous columns, padded with
+ * 0 to whole steps of columns and whole tiles of keys.
  */
 static __attribute__((noinline)) void copy_keys_in_whole(const struct state *s, int64_t j,
                                                          int64_t n, int64_t bytes)
@@ -91,13 +90,16 @@ static __attribute__((noinline)) void copy_keys_in_whole(const struct state *s, 
     }
 }
 
-/* What a step of TRANSPOSED columns prefetches, line by line between multiply-adds. */
+/*
+ * The lines that a step of TRANSPOSED columns prefetches, one at a time between
+ * multiply-adds.
+ */
 struct prefetch {
     const char *line;    /* of a key of this step */
-    int64_t near, ahead; /* bytes from there to what L1 and L2 should have next */
+    int64_t near, ahead; /* bytes from there to the next lines for L1 and L2 */
 };
 
-/* One line of each key in the steps that it lasts for; then that of the next key. */
+/* Prefetches the current line of a key, then moves to the next key. */
 static ALWAYS_INLINE void prefetch_line(struct prefetch *f, int64_t row_bytes)
 {
     PREFETCH_L1(f->line + f->near);
@@ -106,10 +108,10 @@ static ALWAYS_INLINE void prefetch_line(struct prefetch *f, int64_t row_bytes)
 }
 
 /*
- * Scores of a tile of keys, row_bytes apart, and rows r .. r + rows - 1.  Its tiles of
- * VLEN keys alternate: the sums of one wait while the others are transposed and
- * multiplied.  No hardware prefetcher follows K: keys `ahead` bytes further are fetched
- * to L2, and into L1 the next line of these keys, or the first of the tile at `next`.
+ * Scores of a tile of keys, row_bytes apart, for rows r .. r + rows - 1.  The tiles of
+ * VLEN keys alternate, which hides the latency of the sums.  Hardware does not prefetch K
+ * in this order: keys `ahead` bytes further are prefetched into L2, and into L1 the next
+ * line of these keys, or the first of the tile at `next`.
  */
 static ALWAYS_INLINE void decode_score(const struct state *s, const struct rows *g,
                                        const char *key, int64_t row_bytes, int64_t next,
@@ -193,8 +195,8 @@ static void decode_scores(const struct state *s, const struct rows *g, int64_t j
 }
 
 /*
- * Where the weights stand: of row r and key x (or its pair) at
- * r row + x key.  decode_tally leaves them with rows in the lanes.
+ * Strides of the weights: that of row r and key x (or its pair) is at r row + x key.
+ * decode_accum stores them with rows in the lanes.
  */
 struct weight_steps {
     int64_t row, key;
@@ -202,15 +204,15 @@ struct weight_steps {
 
 static struct weight_steps weight_steps(const struct rows *g)
 {
-    return g->tally ? (struct weight_steps){1, BR} : (struct weight_steps){S_ROW, 1};
+    return g->accum ? (struct weight_steps){1, BR} : (struct weight_steps){S_ROW, 1};
 }
 
 /*
- * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.
- * Memory is fastest in order: the first pass over these keys also touches the columns of
- * the other passes, right after its own.  The first rows prefetch the next keys, each
- * pass its own columns, so that memory is busy in all passes; of more than two lines
- * every second, since the hardware fetches its neighbour.
+ * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.  The
+ * first pass over these keys also touches the columns of the other passes, right after
+ * its own, so that memory is read in order.  The first rows prefetch the next keys, each
+ * pass its own columns; of more than two lines every second one, since hardware
+ * prefetches its neighbour.
  */
 static ALWAYS_INLINE void decode_value(const struct state *s, int64_t j0, int64_t a,
                                        int64_t e, int64_t c, const int select,
@@ -261,7 +263,7 @@ static ALWAYS_INLINE void decode_value(const struct state *s, int64_t j0, int64_
             vec_store(sums + i * v_row + u * VLEN, acc[i * nv + u]);
 }
 
-/* Columns from c on of any stride; hidden keys are left out where V is not finite. */
+/* Columns from c on with any stride; skips hidden keys if V is not finite. */
 static void decode_values_any(const struct state *s, const struct rows *g, int64_t j0,
                               int64_t a, int64_t e, int64_t c, int select)
 {
@@ -270,7 +272,7 @@ static void decode_values_any(const struct state *s, const struct rows *g, int64
                     WEIGHT_KEYS);
 }
 
-/* The first `whole` columns, in whole vectors: more columns at a time for fewer rows. */
+/* The first `whole` columns in whole vectors; fewer rows take more columns at a time. */
 static ALWAYS_INLINE void decode_values_of(const struct state *s, const struct rows *g,
                                            int64_t j0, int64_t a, int64_t e,
                                            int64_t whole, const attend_dtype dtype)
@@ -285,7 +287,7 @@ static ALWAYS_INLINE void decode_values_of(const struct state *s, const struct r
         FOR_ROWS_OF(4, g->rows, decode_value, s, j0, a, e, c, 0, dtype, DECODE_VECTORS);
 }
 
-/* acc = acc rescale + the block's sums. */
+/* acc = acc * rescale + the block's sums. */
 static void decode_combine_block(const struct state *s, const struct rows *g)
 {
     const int64_t dv = s->p->dv;
@@ -302,7 +304,7 @@ static void decode_combine_block(const struct state *s, const struct rows *g)
         }
 }
 
-/* Keys whose V stays in L1 for all rows and columns, even. */
+/* Number of keys, even, whose V stays in L1 for all rows and columns. */
 static int64_t decode_value_keys(const struct problem *p)
 {
     const int64_t row_bytes = p->dv * (int64_t)attend_dtype_size(p->v.dtype);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: items of fewer rows than a vector has lanes, as in decoding, where
- * time goes into reading K and V once.  Keys stand in the lanes of the scores, columns
- * in those of the values; every sum takes its terms in the order of prefill_tmpl.h.
+ * Not a header: items of fewer rows than a vector has lanes, as in decoding, which is
+ * bound by reading K and V.  Lanes are keys for scores and columns for values; every sum
+ * has the order of prefill_tmpl.h.
  */
 
 static const REAL iota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -69,7 +69,7 @@ static REAL largest(REAL m, const REAL *score, int64_t a, int64_t e)
 
 /*
  * Scores to weights; m, l and rescale of rows r .. r + rows - 1.  Sums run over the keys
- * in order, for several rows at once, since each waits for the one before.
+ * in order, for several rows at once to hide their latency.
  */
 static ALWAYS_INLINE void decode_weigh(const struct state *s, struct rows *g, int64_t a,
                                        int64_t e, int edge, int64_t r, const int rows)
@@ -80,7 +80,7 @@ static ALWAYS_INLINE void decode_weigh(const struct state *s, struct rows *g, in
     vec base[4];
 
     for (int i = 0; i < rows; i++) {
-        /* Lanes past the end weigh nothing. */
+        /* Lanes past the end have weight 0. */
         vec_store(score + i * S_ROW + e, vec_set1(-INFINITY));
         m[i] = largest(g->m[r + i], score + i * S_ROW, a, e);
         base[i] = finite_or_0(vec_set1(m[i]));
@@ -135,15 +135,15 @@ static ALWAYS_INLINE void decode_softmax(const struct state *s, struct rows *g,
 
 static void decode_block(struct state *s, struct rows *g, int64_t j0)
 {
-    const int64_t lanes = g->tally ? g->width : g->rows;
+    const int64_t lanes = g->accum ? g->width : g->rows;
     int edge;
     const struct key_range x =
         keys_left(s, g, lanes, j0, block_range(s, g->lo, g->hi, j0, DECODE_BC), &edge);
 
     if (x.lo >= x.hi)
         return;
-    if (g->tally) {
-        decode_tally(s, g, j0, x.lo, x.hi, edge);
+    if (g->accum) {
+        decode_accum(s, g, j0, x.lo, x.hi, edge);
     } else {
         decode_scores(s, g, j0, x.lo, x.hi);
         FOR_ROWS_OF(4, g->rows, decode_softmax, s, g, j0, x.lo, x.hi, edge);
@@ -176,6 +176,6 @@ static void forward_decode(struct state *s)
         else
             finish_row(s, g, r, g->m[r], g->l[r], acc);
     }
-    if (g->tally && !leaves_partial(s))
+    if (g->accum && !leaves_partial(s))
         finish_stats(s, g);
 }

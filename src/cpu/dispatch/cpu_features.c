@@ -22,7 +22,9 @@ static uint64_t saved_state(void)
 
 static int has(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
-/* Tile registers are large: Linux saves them for those who ask, other systems may not. */
+/*
+ * Linux enables tile registers per process on request; other systems may not have them.
+ */
 static int tiles_granted(void)
 {
 #if defined(__linux__) && defined(SYS_arch_prctl)
@@ -77,7 +79,7 @@ unsigned attendi_cpu_features(void)
 #if defined(__linux__)
 #include <sys/auxv.h>
 
-/* Bits of the kernel's interface, which older C libraries do not name. */
+/* Bits of the kernel's interface that older C libraries do not define. */
 static int has_asimd(void) { return (getauxval(AT_HWCAP) & 1ul << 1) != 0; }
 static int has_bf16(void) { return (getauxval(AT_HWCAP2) & 1ul << 14) != 0; }
 #elif defined(__APPLE__)
@@ -94,7 +96,7 @@ static int has_bf16(void)
            found;
 }
 #else
-/* Every AArch64 system that runs C has the first. */
+/* Every AArch64 system has Advanced SIMD. */
 static int has_asimd(void) { return 1; }
 static int has_bf16(void) { return 0; }
 #endif
@@ -108,7 +110,7 @@ unsigned attendi_cpu_features(void) { return attendi_cpu_vector_features(); }
 
 #else
 
-/* A module with instructions that its machine lacks is not loaded at all. */
+/* A module is not loaded if the machine lacks one of its instructions. */
 unsigned attendi_cpu_vector_features(void)
 {
 #ifdef ATTEND_HAVE_SIMD128

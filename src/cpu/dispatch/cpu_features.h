@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this CPU has and its operating system has switched on. */
+/* Features of this CPU that its operating system has enabled. */
 #ifndef ATTEND_CPU_FEATURES_H
 #define ATTEND_CPU_FEATURES_H
 
@@ -11,12 +11,12 @@
 #define CPU_ARM_BF16 32u /* FEAT_BF16: BFDOT and BFMMLA */
 #define CPU_SIMD128 64u  /* WebAssembly: vectors of 128 bits */
 
-/* All but CPU_AMX; asks for nothing. */
+/* All but CPU_AMX; no request to the system. */
 unsigned attendi_cpu_vector_features(void);
-/* Asks the system for tile registers where there are any: they come on request. */
+/* Also requests the use of tile registers from the system, if the CPU has them. */
 unsigned attendi_cpu_features(void);
 
-/* The single features behind a set of the bits above, separated by spaces. */
+/* The names of the features of a set of these bits, separated by spaces. */
 const char *attendi_cpu_feature_names(unsigned bits);
 
 #endif

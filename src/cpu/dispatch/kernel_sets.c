@@ -68,7 +68,7 @@ const struct kernel_set *const attendi_kernel_sets[] = {
 #endif
     &scalar,     NULL};
 
-/* Its kernels for the dtype, or NULL. */
+/* The kernels of a set for the dtype, or NULL. */
 static const struct kernels *kernels_of(const struct kernel_set *set, attend_dtype dtype)
 {
     if (dtype == ATTEND_BF16 && set->bf16)

@@ -12,9 +12,9 @@ extern const struct kernel_set *const attendi_kernel_sets[];
 const struct kernels *attendi_set_kernels(const struct kernel_set *set,
                                           const struct problem *p);
 
-/* Those that merge: of the set or its fallback sets, else of any machine. */
+/* Kernels that merge, from the set or its fallback sets, else the scalar ones. */
 const struct kernels *attendi_merge_kernels(const struct kernel_set *set);
-/* The best of this machine, for merges without a context. */
+/* The best merge kernels of this machine, for merges without a context. */
 const struct kernels *attendi_merge_kernels_here(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam between the problem and whoever computes it.  The kernels of one element type
- * are one constant table, with the tile sizes they were made for; a kernel set has one
- * for each element type that it computes in.
+ * The interface of the kernels.  The kernels of one element type are one constant table
+ * with their tile sizes; a kernel set has a table for each element type that it computes
+ * in.
  */
 #ifndef ATTEND_CPU_KERNELS_H
 #define ATTEND_CPU_KERNELS_H
@@ -16,24 +16,24 @@
 struct merge_run;
 
 struct kernels {
-    /* Query rows of a full tile, and the tiles of an item at most. */
+    /* Query rows of a full tile, and maximum number of tiles of an item. */
     int64_t tile_rows;
     int tiles_max;
     /*
-     * Keys of a split, which can be computed apart and combined, and of a block, of which
-     * a split is a multiple; 0: a row is one piece.
+     * Keys of a split, which is computed independently and combined, and of a block; a
+     * split is a multiple of it. 0: rows are not split.
      */
     int64_t split_keys, block_keys;
-    /* Bytes of scratch that `forward` and `finish` use for an item of so many rows. */
+    /* Bytes of scratch of `forward` and `finish` for an item of `rows` rows. */
     size_t (*scratch_size)(const struct problem *p, int64_t rows);
-    /* Bytes that an item of one split leaves for `finish`. */
+    /* Bytes of the partial of an item of one split. */
     size_t (*partial_size)(const struct problem *p, int64_t rows);
-    /* One item of work; scratch at ATTENDI_ALIGN. */
+    /* Computes one work item; scratch is aligned to ATTENDI_ALIGN. */
     void (*forward)(const struct problem *p, const struct work_item *item, void *scratch);
     /*
-     * Combines `count` partials of the rows of `item`, which lie one after another and
-     * are overwritten, and ends the rows or leaves the record.  Partial x begins at split
-     * start[x] of the sequence, or x where start is NULL.
+     * Combines `count` consecutive partials of the rows of `item`, which are overwritten,
+     * and writes O and LSE or the record.  Partial x begins at split start[x] of the
+     * sequence, or x where start is NULL.
      */
     void (*finish)(const struct problem *p, const struct work_item *item, void *partials,
                    const int64_t *start, int64_t count, void *scratch);
@@ -42,13 +42,13 @@ struct kernels {
     void (*inspect)(const struct problem *p, const struct inspect_item *item,
                     void *scratch);
     /*
-     * Of f64: columns of a row of cpu/merge/merge_rows.h; and exp(x) of numbers that are
-     * not positive, their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in
-     * every set; NULL in the reference.
+     * For f64: columns of a row of cpu/merge/merge_rows.h; and exp(x) for x <= 0, `count`
+     * a multiple of MERGE_ROWS, within 2 ulp.  The same bits in every set; NULL in the
+     * reference.
      */
     void (*merge)(const struct merge_run *run, double *sums);
     void (*merge_exp)(double *x, int64_t count);
-    /* Of f32 and bf16, for tests. */
+    /* For f32 and bf16, for tests. */
     void (*exp2)(const float *x, float *y, int64_t n);
 };
 
@@ -57,7 +57,8 @@ struct kernel_set {
     unsigned needs; /* bits of cpu/dispatch/cpu_features.h */
     /* NULL: no kernels of this type; those of f32 also widen f16 and bf16. */
     const struct kernels *f64, *f32, *bf16;
-    const struct kernel_set *fallback; /* for what it does not support; NULL: all is */
+    const struct kernel_set *fallback; /* for problems that the set does not support;
+                                          NULL: none */
 };
 
 #endif

@@ -7,29 +7,29 @@
 #include "core/shard.h"
 
 /*
- * A worker's rough speed, from below: multiply-adds where arithmetic rules, elements of
- * K and V read where memory does.  Only the number of workers depends on it.
+ * Lower estimates of a worker's speed: multiply-adds per ns if bound by arithmetic,
+ * elements of K and V per ns if bound by memory.  Only the number of workers depends on
+ * them.
  */
 #define FLOPS_PER_NS 60.0
 #define ELEMENTS_PER_NS 6.0
 /*
- * What a worker should find to do.  To give work to one that spins costs less than 1 us,
- * to wake one that sleeps 10 to 14: on two threads 15e3 took 25 us instead of 34 for 12
- * heads of 24 x 24 with d = 64 when they spun, and 24 instead of 11 for 8 rows over 192
- * keys when they slept.
+ * Minimum work of a worker.  Assigning work to a spinning worker costs less than 1 us,
+ * waking a sleeping one 10 to 14 us.  With 15e3, on two threads, 12 heads of 24 x 24 with
+ * d = 64 took 25 us instead of 34 if workers were spinning, and 8 rows over 192 keys 24
+ * instead of 11 if they slept.
  */
 #define WORKER_NS 25e3
 
 /*
- * Items for each worker where rows allow: enough to even out, few enough to share.  Where
- * every row sees the same keys there is less to even out: with 16 workers on tile
- * registers, d = 128, 4 measured 3.7 to 4.4 TFLOP/s and 8 measured 3.4 to 3.8.
+ * Items per worker, if there are enough rows: enough to balance the load, few enough to
+ * share packed keys.  If every row sees the same keys, fewer suffice: with 16 workers on
+ * tile registers, d = 128, 4 gave 3.7 to 4.4 TFLOP/s and 8 gave 3.4 to 3.8.
  */
 enum { ITEMS_PER_WORKER = 8, EVEN_ITEMS_PER_WORKER = 4, ITEMS_LEAST = 4 };
 /*
- * Workers of unlike speed end together where items shrink, but smaller ones than this
- * many tiles share too little; where a worker has this many items, one more or less of
- * them is little.
+ * Shrinking items balance workers of different speed.  Items below SHRUNK_TILES tiles
+ * share too little; with MANY_ITEMS items per worker the load is balanced without it.
  */
 enum { SHRUNK_TILES = 4, MANY_ITEMS = 16 };
 
@@ -53,7 +53,7 @@ static double all_ns(const struct problem *p, const struct tiling *t)
     return ns;
 }
 
-/* As many of `threads` as items of so much work deserve, at least one. */
+/* Number of workers for `ns` of work: one per WORKER_NS, at least one. */
 static int workers_of(double ns, int64_t items, int threads)
 {
     const double deserved = ns / WORKER_NS;
@@ -65,7 +65,7 @@ static int workers_of(double ns, int64_t items, int threads)
 
 static int workers_for(const struct problem *p, const struct tiling *t, int threads)
 {
-    /* With every key seen: cheap to know, and often answer enough. */
+    /* An upper bound, with every key visible: cheap, and often sufficient. */
     const double most =
         (double)t->count * item_ns(p, t->item_rows, min_i64(t->split_keys, p->nk));
 
@@ -74,14 +74,14 @@ static int workers_for(const struct problem *p, const struct tiling *t, int thre
     return workers_of(all_ns(p, t), t->count, threads);
 }
 
-/* Whether every row of every batch sees as many keys as any other, mask aside. */
+/* Whether all rows of all batches see the same number of keys, apart from the mask. */
 static bool rows_are_alike(const struct problem *p)
 {
     return p->causal == ATTEND_CAUSAL_NONE && p->window_left < 0 && p->window_right < 0 &&
            !p->key_lengths;
 }
 
-/* Tiles of an item where each worker is to have so many items. */
+/* Tiles per item for `items` items per worker. */
 static int64_t tiles_of_item(int64_t tiles, int64_t tiles_max, int threads, int64_t items)
 {
     return threads == 1
@@ -90,8 +90,8 @@ static int64_t tiles_of_item(int64_t tiles, int64_t tiles_max, int threads, int6
 }
 
 /*
- * The tiles of the largest item where those of `per_item` tiles make room for items twice
- * as large and others of half their size and less; 0: they stay as they are.
+ * Tiles of the largest item of a list of shrinking items, up to twice `per_item`; 0:
+ * items of equal size.
  */
 static int64_t shrinking_tiles(const struct problem *p, int64_t tiles, int64_t per_item,
                                int64_t tiles_max, int threads)
@@ -105,7 +105,7 @@ static int64_t shrinking_tiles(const struct problem *p, int64_t tiles, int64_t p
     return tiles / largest < MANY_ITEMS * (int64_t)threads ? largest : 0;
 }
 
-/* Whether the splits of a problem are more than its records, or than one. */
+/* Whether a row has several splits, in a shard more splits than records. */
 static bool has_splits(const struct problem *p, const struct kernels *k)
 {
     return k->split_keys > 0 && !p->weights.data && !p->stats.needs &&
@@ -122,7 +122,7 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     const bool large = threads > 1 && few > SHRUNK_TILES;
     const int64_t per_item =
         alike || large ? few : tiles_of_item(tiles, tiles_max, threads, ITEMS_PER_WORKER);
-    /* Records are of unlike size. */
+    /* Records differ in size. */
     const int64_t row_tiles = p->shard ? tiles / max_i64(1, p->shard->records) : tiles;
     const bool few_items = threads > 1 && row_tiles < ITEMS_LEAST * (int64_t)threads;
     const bool split = has_splits(p, k) && (few_items || split_always);
@@ -142,13 +142,13 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     return s;
 }
 
-/* The bucket of `keys` of at most `most`: the fullest is 0. */
+/* The bucket of `keys` <= `most`; bucket 0 has the most keys. */
 static int bucket_of(int64_t keys, int64_t most)
 {
     return (int)((1.0 - (double)keys / (double)max_i64(1, most)) * (BUCKETS - 1) + 0.5);
 }
 
-/* Where each bucket begins, from how many fall into it. */
+/* Replaces the count of each bucket by its start. */
 static void to_starts(int64_t counts[BUCKETS])
 {
     int64_t start = 0;
@@ -167,7 +167,7 @@ static int64_t keys_of(const struct schedule *s, const struct problem *p, int64_
     return attendi_item_keys(p, &item);
 }
 
-/* The items first .. first + count - 1, the heaviest first. */
+/* Orders items first .. first + count - 1, the heaviest first. */
 static void order_items(const struct schedule *s, const struct problem *p, int64_t first,
                         int64_t count, int32_t *order)
 {
@@ -180,7 +180,7 @@ static void order_items(const struct schedule *s, const struct problem *p, int64
         order[start[bucket_of(keys_of(s, p, x), p->nk)]++] = (int32_t)x;
 }
 
-/* The keys that the items of one head of batch b see: alike in all its heads. */
+/* The keys that the items of one head of batch b see; all heads see the same. */
 static int64_t batch_keys(const struct schedule *s, const struct problem *p, int64_t b)
 {
     const int64_t count = s->tiling.items_per_head * s->tiling.splits;
@@ -191,7 +191,7 @@ static int64_t batch_keys(const struct schedule *s, const struct problem *p, int
     return keys;
 }
 
-/* Of items that shrink along the list: full ones head by head, then ever smaller ones. */
+/* Order of shrinking items: full ones head by head, then by descending size. */
 static void order_by_size(const struct tiling *t, int32_t *order)
 {
     const int64_t heads = t->count / t->items_per_head, full = attendi_full_items(t);
@@ -205,8 +205,8 @@ static void order_by_size(const struct tiling *t, int32_t *order)
 }
 
 /*
- * Batches that see the most first, and within each head the items that do.  Heads stay
- * together, since their items share K and V in the cache; what comes last is light.
+ * Batches by descending number of keys, and so the items of each head, so that the last
+ * items are short.  Items of a head stay together: they share K and V in the cache.
  */
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much work there is, how many workers it deserves, and in which order they go. */
+/* Work estimate, number of workers, and order of items. */
 #ifndef ATTEND_CPU_SCHEDULE_H
 #define ATTEND_CPU_SCHEDULE_H
 
@@ -10,21 +10,21 @@
 struct schedule {
     struct tiling tiling;
     int workers;
-    bool by_weight; /* items are so large that their weight alone decides their order */
+    bool by_weight; /* items are large: order by weight, regardless of heads */
 };
 
 /*
- * The cut for up to `threads` workers, fewer where waking them would cost more.
- * `split_always`: every split is an item of its own, even for one worker.
+ * Tiling for up to `threads` workers; fewer if waking them would cost more.
+ * `split_always`: every split is an item, even for one worker.
  */
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads, bool split_always);
 
-/* Fills order[0 .. count - 1] with the items: heads together, the heaviest first. */
+/* Fills order[0 .. count - 1] with the indices of the items. */
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order);
 
-/* Workers for an inspection of so many items, probes included. */
+/* Number of workers for an inspection pass, with its probes. */
 int attendi_inspect_workers(const struct problem *p, int64_t items, int threads);
 
 #endif

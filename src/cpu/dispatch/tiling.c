@@ -26,7 +26,9 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
     return t;
 }
 
-/* Items of `size` rows where `left` are left; some rows are kept for smaller ones. */
+/*
+ * Number of items of `size` rows among `left` rows; some rows remain for smaller items.
+ */
 static int64_t items_of_size(const struct tiling *t, int64_t size, int64_t left)
 {
     return size > t->least_rows ? max_i64(0, left / size - 1) : ceil_div_i64(left, size);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work cut into items.  The nq * group query rows that read one key/value head form
- * one list, row r being query r / group of head hk * group + r % group: rows that share
- * keys share an item, and their positions stay close together.  An item is some rows
- * of a list with all keys, with those of a record, or with one split.  How the work is
- * cut changes no bit of the result.
+ * Work items.  The nq * group query rows that read one key/value head form one list,
+ * where row r is query r / group of head hk * group + r % group: rows that share keys
+ * share an item, and their positions are close.  An item is a range of rows of a list
+ * with all keys, the keys of a record, or those of one split.  The tiling changes no bit
+ * of the result.
  */
 #ifndef ATTEND_CPU_TILING_H
 #define ATTEND_CPU_TILING_H
@@ -17,39 +17,42 @@ struct work_item {
     int64_t b, hk;         /* batch and key/value head */
     int64_t row, rows;     /* rows row .. row + rows - 1 of the list */
     struct key_range keys; /* the keys of this item */
-    /* Where rows of an item leave (m, l, acc): here, or in a record of the shard. */
+    /* Destination of (m, l, acc) of an item's rows: here, or in a record of the shard. */
     void *partial;  /* NULL: not here */
-    int64_t record; /* of problem.shard, if there is one */
+    int64_t record; /* index in problem.shard, if set */
 };
 
 struct tiling {
-    int64_t hkv, nk, rows; /* key/value heads, keys; rows of the list of each */
+    int64_t hkv, nk, rows; /* key/value heads, keys; rows of a list */
     int64_t item_rows, items_per_head;
-    int64_t least_rows;         /* items shrink to it along the list, if it is less */
+    int64_t least_rows;         /* if less: items shrink along the list down to it */
     const struct shard *shard;  /* NULL: none */
-    bool gathers;               /* splits are combined to rows, or to records */
-    int64_t split_keys, splits; /* items of the same rows: splits, or records, or 1 */
-    int64_t count;              /* items in all, the splits of the same rows together */
+    bool gathers;               /* an item is one split, to be combined with others */
+    int64_t split_keys, splits; /* items of the same rows: splits, records, or 1 */
+    int64_t count;              /* number of items; items of the same rows are
+                                   consecutive */
 };
 
-/* split_keys 0: every item has all keys, or those of a record. */
+/* split_keys 0: an item has all keys, or those of a record. */
 struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
                              int64_t split_keys);
 /*
- * Lets items of whole rows shrink along the list, halved down to least_rows, so that
- * workers end at about the same time; item_rows is least_rows times a power of 2.
+ * Makes items shrink along the list, by halves down to least_rows, so that workers finish
+ * at about the same time; item_rows is least_rows times a power of 2.
  */
 void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t least_rows);
-/* Items of a head that have item_rows rows, which are its first. */
+/* Number of items of a head with item_rows rows; they come first. */
 int64_t attendi_full_items(const struct tiling *t);
-/* `partial` is left NULL; `record` is that of an item which is one. */
+/* Item `index`, without `partial`; `record` is set for items that are records. */
 struct work_item attendi_work_item(const struct tiling *t, int64_t index);
 
-/* Those of `keys` that lie between what queries first .. last see, mask aside. */
+/*
+ * The range of `keys` that queries first .. last of the batch see, apart from the mask.
+ */
 struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,
                                    int64_t last, struct key_range keys);
 
-/* The keys of the item that some row of it sees, mask aside. */
+/* Number of keys of the item that some of its rows see, apart from the mask. */
 int64_t attendi_item_keys(const struct problem *p, const struct work_item *item);
 
 #endif

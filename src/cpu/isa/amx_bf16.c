@@ -14,7 +14,7 @@
 #define LANES_STEP BR
 /* Tiles have 32 rows: a few more are cheaper on the decode path than as a tile. */
 #define DECODE_REST 4
-/* Packing V costs more than reading it, and wants more tiles to share it. */
+/* Packing V costs more than reading it, so more tiles share it. */
 #define TILES_MAX 16
 #define DECODE_ROWS 4
 #define DECODE_TILES 1

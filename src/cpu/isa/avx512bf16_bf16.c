@@ -5,7 +5,10 @@
 #endif
 
 #define KERNELS attendi_avx512bf16_bf16
-/* Fewer sums with the output than with 128, below what rounding P to bf16 leaves. */
+/*
+ * Larger blocks rescale acc less often; the additional rounding is below that of P to
+ * bf16.
+ */
 #define BC 256
 #define DECODE_BC 256
 #include "cpu/isa/element_bf16.h"

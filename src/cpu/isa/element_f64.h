@@ -8,7 +8,7 @@
 #define REAL_MAX DBL_MAX
 #define REAL_MIN DBL_MIN
 #define REAL_EPSILON DBL_EPSILON
-/* (ln 2)^k / k!: the first term left out is below 2^-57 of the sum. */
+/* (ln 2)^k / k!: the first omitted term is below 2^-57 of the sum. */
 #define EXP2_TERMS                                                                       \
     {                                                                                    \
         0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0cp-5,                 \

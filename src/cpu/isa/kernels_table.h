@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: the table of a translation unit, its only name that others see. */
+/* Not a header: the table of a translation unit, its only global name. */
 
 #ifndef ELEMENT_F64
 static void exp2_floats(const float *x, float *y, int64_t n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: the parameters of the templates, and what all of them share.  A
- * translation unit has the kernels of one kernel set for one element type.  All its
- * functions are static: no code compiled for one machine is linked into a caller for
- * another.  Its one global name is its table.
+ * Not a header: parameters and common macros of the templates.  A translation unit has
+ * the kernels of one kernel set for one element type.  All its functions are static: no
+ * code compiled for one machine is linked into a caller for another.  Its one global name
+ * is its table.
  *
  * <isa>_<element>.c
  *   KERNELS            the name of the table
@@ -44,17 +44,19 @@
 #include "core/tensor.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-/* Of a loop whose arrays must stay in registers, however long its body. */
+/* For a loop whose arrays must stay in registers. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
-/* Of a loop that is not worth its copies. */
+/* For a loop that is not worth unrolling. */
 #define ROLLED _Pragma("GCC unroll 1")
 #endif
-/* Of the microkernel's loop.  LLVM gathers the loads of several steps for WebAssembly,
- * more than there are registers. */
+/*
+ * For the microkernel's loop.  For WebAssembly, LLVM hoists loads of several steps, more
+ * than there are registers.
+ */
 #ifdef __wasm__
 #define STEPS_UNROLLED ROLLED
 #else
@@ -62,7 +64,7 @@
 #endif
 #define LOG2_E 1.44269504088896340736
 
-/* Keys of a block, even: scores of a full tile stay near L1. */
+/* Keys of a block, even: the scores of a full tile stay close to the size of L1. */
 #ifndef BC
 #define BC 128
 #endif
@@ -70,8 +72,10 @@
 #ifndef DECODE_BC
 #define DECODE_BC 128
 #endif
-/* Keys whose weights are summed apart, in order, before they are added to the block's
- * sum. */
+/*
+ * Keys whose weights are summed separately, in order, before the sum is added to the
+ * block's.
+ */
 #ifndef WEIGHT_PIECE
 #define WEIGHT_PIECE DECODE_BC
 #endif
@@ -86,55 +90,63 @@
 #ifndef TILES_MAX
 #define TILES_MAX 4
 #endif
-/* Bytes that a product of squares of weights needs besides, for statistics. */
+/* Additional bytes for products of squared weights, for statistics. */
 #ifndef PARTS_BYTES
 #define PARTS_BYTES 0
 #endif
-/* Keys of a split: the share of one worker. */
+/* Keys of a split. */
 #define SPLIT ATTEND_SPLIT_KEYS
-/* Columns summed in one go by a score. */
+/* Columns of a partial sum of a score. */
 #define SUM_COLUMNS 128
 _Static_assert(SPLIT % BC == 0 && BC % DECODE_BC == 0, "a block lies in one split");
 
 /*
- * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
- * for themselves.
+ * Bytes of scratch of the products: a tile of Q, a block of K and of V, and working
+ * memory.
  */
 struct operand_sizes {
     size_t q, k, v, work;
 };
 
-/* Row x of a block stands at data + x * row, in elements as the products want them. */
+/* Row x of a block is at data + x * row, in elements of the products. */
 struct operand {
     const void *data;
     int64_t row;
 };
 
-/* Why some row misses some key of a block: its range of keys, or the mask. */
+/*
+ * Reasons why a key of a block is hidden from some row: the row's range of keys, or the
+ * mask.
+ */
 enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
-/* What a mask leaves of a block begins and ends here: keys that products use at once. */
+/* Granularity, in keys, to which a masked block is trimmed. */
 #define MASK_STEP 8
 
-/* Decode: scores of a row: a block, and room for a tile of keys that starts inside it. */
+/*
+ * Decode: elements of a row of scores: a block, and a tile of keys that starts inside it.
+ */
 #define S_ROW (DECODE_BC + DECODE_TILES * VLEN)
-/* How far before its use a key of K is prefetched, in keys. */
+/* Prefetch distance of K, in keys. */
 #define PREFETCH_KEYS 48
 /*
- * Bytes of V, and keys at least, that all rows and columns use before the next ones; V is
- * prefetched so many bytes before its use.
+ * Bytes of V, and minimum number of keys, that all rows and columns use before the next
+ * ones; also the prefetch distance of V.
  */
 #define VALUES_BYTES 8192
 #define VALUES_LEAST 16
 /* Bytes of a cache line. */
 #define LINE 64
-/* A load for the sake of its line: hardware prefetchers follow loads, not prefetches. */
+/*
+ * A load that brings its line into the cache: hardware prefetchers follow loads, not
+ * prefetches.
+ */
 #define TOUCH(at) ((void)*(const volatile char *)(at))
 #define PREFETCH_L1(at) __builtin_prefetch((at), 0, 3)
 #define PREFETCH_L2(at) __builtin_prefetch((at), 0, 2)
-/* Most vectors of a row of a register tile. */
+/* Maximum number of vectors of a row of a register tile. */
 #define NV_MAX 4
 
-/* f(..., n) with n, the number of vectors in use, known to the compiler. */
+/* f(..., n) with n, the number of vectors in use, as a constant. */
 #if QV == 3
 #define FOR_VECTORS(n, f, ...)                                                           \
     ((n) == 1 ? f(__VA_ARGS__, 1) : (n) == 2 ? f(__VA_ARGS__, 2) : f(__VA_ARGS__, 3))
@@ -144,7 +156,7 @@ enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
 #error "a tile has two or three vectors of queries"
 #endif
 
-/* f(..., dtype) with the dtype of Q, K or V, or a guess at O's, known to the compiler. */
+/* f(..., dtype) with the dtype of Q, K or V, or a probable one of O, as a constant. */
 #define FOR_DTYPES(dtype, f, ...)                                                        \
     do {                                                                                 \
         if ((dtype) == REAL_DTYPE || sizeof(REAL) == sizeof(double))                     \
@@ -171,8 +183,8 @@ enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
     } while (0)
 
 /*
- * f(..., r, n) for rows r .. r + n - 1, n known to the compiler.  The last may lie past
- * `rows`: that costs less than a pass of their own for those that are left.
+ * f(..., r, n) for rows r .. r + n - 1, with n a constant.  The last rows may lie past
+ * `rows`, which costs less than a pass for the remainder.
  */
 #define FOR_ROWS_OF(many, rows, f, ...)                                                  \
     for (int64_t r_ = 0; r_ < (rows); r_ += (many)) {                                    \

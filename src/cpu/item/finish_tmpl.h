@@ -3,10 +3,10 @@
 
 struct row_end {
     REAL share, total;
-    bool empty; /* l is 0: acc may be NaN by 0 * NaN, O is 0 */
+    bool empty; /* l is 0: O is 0, whatever acc is */
 };
 
-/* LSE, and a sink, which is added to the sum, relative to the larger of it and m. */
+/* LSE and total with a sink logit, which is added relative to the larger of it and m. */
 static void end_row_fully(const struct state *s, const struct rows *g, int64_t r,
                           REAL m_row, struct row_end *end)
 {
@@ -41,18 +41,18 @@ static inline struct row_end end_row(const struct state *s, const struct rows *g
     return end;
 }
 
-/* O of a vector of acc. */
+/* A vector of O from one of acc. */
 static inline vec output(const struct row_end *end, vec acc)
 {
     const vec o = end->empty
                       ? vec_set1(0)
                       : vec_div(vec_mul(acc, vec_set1(end->share)), vec_set1(end->total));
 
-    /* + 0: whether a zero sum ended as -0 may depend on keys that were hidden. */
+    /* + 0: the sign of a zero sum may depend on hidden keys. */
     return vec_add(o, vec_set1(0));
 }
 
-/* A row of acc to O. */
+/* Stores a row of O. */
 static void finish_row(const struct state *s, const struct rows *g, int64_t r, REAL m,
                        REAL l, const REAL *acc)
 {
@@ -68,7 +68,7 @@ static void finish_row(const struct state *s, const struct rows *g, int64_t r, R
     }
 }
 
-/* The statistics of the rows from their sums. */
+/* Writes the statistics of the rows from their sums. */
 static void finish_stats(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->rows; r++)

@@ -7,20 +7,19 @@
  * A block sums its own l and acc first and adds them by
  *     l = l f + l_block,  acc = acc f + acc_block,  f = exp(m_old - m_new),
  * so m is always the true maximum, and errors grow with BC + nk / BC, not with nk.
- * Splits of split_keys keys begin anew and combine in a fixed tree (partial_tmpl.h), so
- * that several workers can share the keys of a row.  Blocks and splits start at multiples
- * of their size from key 0, whatever range a row sees: what a row computes depends on
- * nothing but the row.
+ * Splits of split_keys keys start from zero and combine in a fixed tree (partial_tmpl.h),
+ * so that several workers can share the keys of a row.  Blocks and splits start at
+ * multiples of their size from key 0 for any range of keys: the bits of a row depend on
+ * the row only.
  *
- * What a row does not see is masked by a sign bit: its score becomes -inf, its
- * weight -0.0, which adds nothing and which the products can tell from a weight that
- * merely underflowed.
+ * Hidden keys are masked by a sign bit: their score becomes -inf and their weight -0.0,
+ * which adds nothing and differs from a weight that underflowed.
  */
 
 /*
- * Of an item's rows, those at its end that take the decode path: all where a head has
- * fewer than lanes, else those past whole vectors if they are so few that a vector of
- * their own would cost more.  Both ways give the same bits.
+ * Number of rows at the end of an item that take the decode path: all if a head has fewer
+ * rows than lanes, else those past whole vectors if they are too few for a vector of
+ * their own.  Both paths give the same bits.
  */
 static int64_t decode_rows(const struct problem *p, int64_t rows)
 {
@@ -31,8 +30,11 @@ static int64_t decode_rows(const struct problem *p, int64_t rows)
     return rows % VLEN <= DECODE_REST ? rows % VLEN : 0;
 }
 
-/* Divides scratch for `rows` rows of one path; base NULL: only returns the size. */
-static size_t carve(struct state *s, const struct problem *p, int64_t rows, bool decode,
+/*
+ * Divides the scratch of `rows` rows of one path and returns its size; base NULL: size
+ * only.
+ */
+static size_t alloc(struct state *s, const struct problem *p, int64_t rows, bool decode,
                     char *base)
 {
     const struct operand_sizes sizes = operand_sizes(p);
@@ -41,27 +43,27 @@ static size_t carve(struct state *s, const struct problem *p, int64_t rows, bool
     struct rows none;
 
     s->count = ceil_div_i64(rows, BR);
-    s->s = take(base, &used, BC * lanes);
-    s->extra = take(base, &used, BC * lanes);
-    s->words = take(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
-    s->row_max = take(base, &used, lanes);
-    s->rescale = take(base, &used, lanes);
-    s->k = take(base, &used, decode ? decode_k_size(p) : sizes.k);
-    s->v = take(base, &used, decode ? decode_v_size(p) : sizes.v);
+    s->s = bump(base, &used, BC * lanes);
+    s->extra = bump(base, &used, BC * lanes);
+    s->words = bump(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
+    s->row_max = bump(base, &used, lanes);
+    s->rescale = bump(base, &used, lanes);
+    s->k = bump(base, &used, decode ? decode_k_size(p) : sizes.k);
+    s->v = bump(base, &used, decode ? decode_v_size(p) : sizes.v);
     s->work =
-        take(base, &used, decode ? (size_t)(VLEN * S_ROW) * sizeof(REAL) : sizes.work);
-    s->note = p->stats.needs ? carve_note(p, base, &used) : NULL;
-    s->rows = take(base, &used, (size_t)s->count * sizeof *s->rows);
+        bump(base, &used, decode ? (size_t)(VLEN * S_ROW) * sizeof(REAL) : sizes.work);
+    s->stat = p->stats.needs ? alloc_stat(p, base, &used) : NULL;
+    s->rows = bump(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         struct rows *const g = base ? &s->rows[x] : &none;
 
-        g->q = take(base, &used, decode ? decode_q_size(p) : sizes.q);
-        g->acc = take(base, &used, acc);
-        g->m = take(base, &used, lanes);
-        g->l = take(base, &used, lanes);
-        g->sums = take(base, &used, sums_size(p));
-        carve_levels(g, p, base, &used);
-        g->tally = p->stats.needs ? carve_tally(p, base, &used) : NULL;
+        g->q = bump(base, &used, decode ? decode_q_size(p) : sizes.q);
+        g->acc = bump(base, &used, acc);
+        g->m = bump(base, &used, lanes);
+        g->l = bump(base, &used, lanes);
+        g->sums = bump(base, &used, sums_size(p));
+        alloc_levels(g, p, base, &used);
+        g->accum = p->stats.needs ? alloc_accum(p, base, &used) : NULL;
     }
     return used;
 }
@@ -69,8 +71,8 @@ static size_t carve(struct state *s, const struct problem *p, int64_t rows, bool
 static size_t scratch_size(const struct problem *p, int64_t rows)
 {
     struct state s;
-    const size_t prefill = carve(&s, p, rows, false, NULL);
-    const size_t decode = carve(&s, p, min_i64(rows, VLEN - 1), true, NULL);
+    const size_t prefill = alloc(&s, p, rows, false, NULL);
+    const size_t decode = alloc(&s, p, min_i64(rows, VLEN - 1), true, NULL);
 
     return prefill > decode ? prefill : decode;
 }
@@ -84,7 +86,7 @@ static void forward_rows(const struct problem *p, const struct work_item *item,
                       .head = item->hk * p->group,
                       .heads = p->group};
 
-    carve(&s, p, item->rows, decode, scratch);
+    alloc(&s, p, item->rows, decode, scratch);
     if (decode)
         forward_decode(&s);
     else
@@ -114,7 +116,7 @@ static void finish(const struct problem *p, const struct work_item *item, void *
     struct state s = {
         .p = p, .item = item, .head = item->hk * p->group, .heads = p->group};
 
-    carve(&s, p, item->rows, false, scratch);
+    alloc(&s, p, item->rows, false, scratch);
     for (int64_t x = 0; x < s.count; x++) {
         struct rows *const g = &s.rows[x];
 

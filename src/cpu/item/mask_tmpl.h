@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: what a boolean mask leaves of a block of keys, found before anything of
- * the block is computed.  A block hidden from all rows of a tile is skipped: it would
- * multiply their sums by 1 and add nothing.
+ * Not a header: the visible part of a block of keys under a boolean mask, determined
+ * before the block is computed.  A block hidden from all rows of a tile is skipped: it
+ * would multiply their sums by 1 and add nothing.
  */
 _Static_assert(BC % 32 == 0 && DECODE_BC <= BC, "a block is whole words of mask bits");
 
-/* Bit y: whether the mask hides key j + y from a row; keys past the last are not. */
+/* Bit y: the mask hides key j + y from a row; 0 past the last key. */
 static inline uint32_t mask_word(const struct state *s, const unsigned char *row,
                                  int64_t j)
 {
@@ -20,7 +20,7 @@ static inline uint32_t mask_word(const struct state *s, const unsigned char *row
     return zero_bytes(bytes);
 }
 
-/* The bits of keys at.lo .. at.hi - 1 in the word of keys x .. x + 31, which has some. */
+/* The bits of keys at.lo .. at.hi - 1 in the word of keys x .. x + 31; at least one. */
 static inline uint32_t word_keys(struct key_range at, int64_t x)
 {
     const int64_t skip = max_i64(at.lo - x, 0), left = max_i64(x + 32 - at.hi, 0);
@@ -29,10 +29,10 @@ static inline uint32_t word_keys(struct key_range at, int64_t x)
 }
 
 /*
- * s->words of the first `rows` lanes and the keys `at` of the block from j0 on.  Returns
- * those that are left without the keys at both ends that the mask hides from all rows, to
- * multiples of MASK_STEP; lo == hi: none.  *edge gains EDGE_MASK if it hides one that is
- * left from some row.
+ * Fills s->words for the first `rows` lanes and the keys `at` of the block from j0 on.
+ * Returns `at` trimmed at both ends by keys that the mask hides from all rows, in
+ * multiples of MASK_STEP; lo == hi: none left.  Sets EDGE_MASK in *edge if the mask hides
+ * a remaining key from some row.
  */
 static struct key_range mask_range(const struct state *s, const struct rows *g,
                                    int64_t rows, int64_t j0, struct key_range at,
@@ -69,9 +69,8 @@ static struct key_range mask_range(const struct state *s, const struct rows *g,
 }
 
 /*
- * Of the keys `at` of the block from j0 on, which range and item leave of it, those that
- * the first `rows` lanes compute; lo >= hi: none.  *edge: why some row misses some of
- * them, or 0.
+ * Trims the keys `at` of the block from j0 on to those that the first `rows` lanes
+ * compute; lo >= hi: none.  *edge: why a key of them is hidden from some row, or 0.
  */
 static struct key_range keys_left(const struct state *s, const struct rows *g,
                                   int64_t rows, int64_t j0, struct key_range at,

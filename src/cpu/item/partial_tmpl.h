@@ -5,22 +5,22 @@
  * A partial is (m, l, acc) of each row over one split or several.  Two combine, with M
  * the larger maximum, by
  *     l = l_a exp(m_a - M) + l_b exp(m_b - M),  acc likewise;
- * a partial of no keys (-inf, 0, 0) leaves the other as it is.
+ * a partial of no keys (-inf, 0, 0) does not change the other.
  *
  * The order is a binary tree over the index of the split in the whole sequence: node n of
- * level x combines nodes 2 n and 2 n + 1 of level x - 1, and splits that nobody sees
- * count as partials of no keys.  So any range of keys whose splits are whole can be
- * computed anywhere, and the result has the same bits.  One pass over the splits keeps
- * at most one partial of each level, as a binary counter keeps its bits.
+ * level x combines nodes 2 n and 2 n + 1 of level x - 1, and splits that no row sees are
+ * partials of no keys.  So shards of whole splits can be computed anywhere, and the
+ * result has the same bits.  One pass over the splits keeps at most one partial of each
+ * level, as a binary counter keeps its bits.
  */
 
-/* Bytes of the statistics' sums of a tile. */
+/* Bytes of the statistics of a tile. */
 static size_t sums_size(const struct problem *p)
 {
     return (size_t)(BR * p->stats.sums_length) * sizeof(double);
 }
 
-/* Levels of a problem's tree; 0 where one split has all keys. */
+/* Levels of a problem's tree; 0 if there is one split. */
 static int levels_of(const struct problem *p)
 {
     const int64_t last = (p->nk - 1) / p->split_keys;
@@ -29,25 +29,25 @@ static int levels_of(const struct problem *p)
 }
 
 /* Scratch for one partial of every level. */
-static void carve_levels(struct rows *g, const struct problem *p, char *base,
+static void alloc_levels(struct rows *g, const struct problem *p, char *base,
                          size_t *used)
 {
     const int levels = levels_of(p);
     const size_t lanes = BR * sizeof(REAL);
     struct partial none;
 
-    g->level = take(base, used, (size_t)levels * sizeof *g->level);
+    g->level = bump(base, used, (size_t)levels * sizeof *g->level);
     for (int x = 0; x < levels; x++) {
         struct partial *const to = base ? &g->level[x] : &none;
 
-        to->acc = take(base, used, (size_t)p->dv * lanes);
-        to->m = take(base, used, lanes);
-        to->l = take(base, used, lanes);
-        to->sums = take(base, used, sums_size(p));
+        to->acc = bump(base, used, (size_t)p->dv * lanes);
+        to->m = bump(base, used, lanes);
+        to->l = bump(base, used, lanes);
+        to->sums = bump(base, used, sums_size(p));
     }
 }
 
-/* No keys seen yet. */
+/* Resets rows to no keys. */
 static void clear_rows(const struct state *s, struct rows *g)
 {
     const int64_t rows = s->decode ? g->rows : BR;
@@ -57,11 +57,14 @@ static void clear_rows(const struct state *s, struct rows *g)
         g->l[r] = 0;
     }
     memset(g->acc, 0, (size_t)(s->p->dv * rows) * sizeof *g->acc);
-    if (g->tally)
-        begin_tally(s, g);
+    if (g->accum)
+        begin_accum(s, g);
 }
 
-/* Factors of two partials of as many rows as lanes; *m is the larger maximum. */
+/*
+ * Factors of the partials of a vector of rows with maxima a and b; *m: the larger
+ * maximum.
+ */
 static inline void combine_factors(vec a, vec b, vec *m, vec *f_a, vec *f_b)
 {
     *m = vec_max(b, a);
@@ -70,7 +73,7 @@ static inline void combine_factors(vec a, vec b, vec *m, vec *f_a, vec *f_b)
     *f_b = weight_of(b, base);
 }
 
-/* One row: (m, l, acc) of keys before, to those after it. */
+/* Combines (m, l, acc) of a row with those of later keys. */
 static void combine_row(int64_t dv, const REAL *m, const REAL *l, const REAL *acc,
                         REAL *m_after, REAL *l_after, REAL *acc_after)
 {
@@ -123,7 +126,7 @@ static void combine(const struct state *s, struct rows *g, const struct partial 
     for (int64_t r = 0; s->decode && r < g->rows; r++)
         combine_row(dv, before->m + r, before->l + r, before->acc + r * dv, g->m + r,
                     g->l + r, g->acc + r * dv);
-    for (int64_t r = 0; g->tally && r < g->rows; r++)
+    for (int64_t r = 0; g->accum && r < g->rows; r++)
         attendi_sums_combine(&s->p->stats.sums,
                              before->sums + r * s->p->stats.sums_length,
                              g->sums + r * s->p->stats.sums_length);
@@ -141,14 +144,14 @@ static void swap_partial(struct rows *g, struct partial *other)
 }
 
 /*
- * Split `split` of the item, which begins where a subtree does, is done: its partial goes
- * up the tree, and the rows start anew.
+ * Adds the partial of split `split` of the item to the tree and resets the rows.  The
+ * item begins at a subtree.
  */
 static void push_split(const struct state *s, struct rows *g, int64_t split)
 {
     int level = 0;
 
-    if (g->tally)
+    if (g->accum)
         save_sums(s, g);
     for (; split >> level & 1; level++)
         if (g->pending >> level & 1) {
@@ -160,12 +163,12 @@ static void push_split(const struct state *s, struct rows *g, int64_t split)
     clear_rows(s, g);
 }
 
-/* All splits are done: what is pending combines to the partial of the rows. */
+/* Combines the pending levels to the partial of the rows, after the last split. */
 static void combine_pending(const struct state *s, struct rows *g)
 {
     bool first = true;
 
-    if (g->tally && g->pending == 0)
+    if (g->accum && g->pending == 0)
         save_sums(s, g);
     for (int level = 0; g->pending >> level; level++) {
         if (!(g->pending >> level & 1))
@@ -190,10 +193,11 @@ static bool many_splits(const struct state *s, const struct rows *g)
 /*
  * ---- partials in memory ----
  *
- * What an item of one split leaves, row by row: m, l, acc, and the statistics' sums.
+ * The partial of an item of one split has, for each row: m, l, acc, and the sums of
+ * statistics.
  */
 
-/* Where the sums stand in a row's partial, in REALs: at a double. */
+/* Offset of the sums in a row's partial, in REALs; aligned for doubles. */
 static int64_t partial_sums(const struct problem *p)
 {
     return p->stats.needs ? (p->dv + 3) / 2 * 2 : p->dv + 2;
@@ -211,13 +215,13 @@ static size_t partial_size(const struct problem *p, int64_t rows)
     return (size_t)(partial_row(p) * rows) * sizeof(REAL);
 }
 
-/* Whether rows leave a partial and do not end. */
+/* Whether the item's result is a partial. */
 static bool leaves_partial(const struct state *s)
 {
     return s->item->partial || s->p->shard;
 }
 
-/* Where row r of a tile leaves m, l and acc: in a partial, or in a record. */
+/* Address of m, l and acc of row r of a tile, in a partial or a record. */
 static REAL *partial_at(const struct state *s, const struct rows *g, int64_t r)
 {
     const struct problem *p = s->p;
@@ -228,7 +232,7 @@ static REAL *partial_at(const struct state *s, const struct rows *g, int64_t r)
            s->item->record * (p->dv + 2);
 }
 
-/* The level at which partials that begin at splits a and b meet. */
+/* The level at which the partials of splits a and b combine. */
 static int level_of(int64_t a, int64_t b)
 {
     return 63 - __builtin_clzll((unsigned long long)(a ^ b));
@@ -239,7 +243,7 @@ static double *sums_of_partial(const struct problem *p, REAL *partial)
     return (double *)(void *)(partial + partial_sums(p));
 }
 
-/* Row r of a tile, acc with `step` numbers from one column to the next. */
+/* Stores the partial of row r of a tile; columns of acc are `step` numbers apart. */
 static void store_partial(const struct state *s, const struct rows *g, int64_t r,
                           const REAL *acc, int64_t step)
 {
@@ -251,14 +255,14 @@ static void store_partial(const struct state *s, const struct rows *g, int64_t r
     for (int64_t c = 0; c < p->dv; c++)
         partial[2 + c] = acc[c * step];
     double *const sums = g->sums + r * p->stats.sums_length;
-    if (g->tally && s->item->partial)
+    if (g->accum && s->item->partial)
         memcpy(sums_of_partial(p, partial), sums,
                (size_t)p->stats.sums_length * sizeof *sums);
-    else if (g->tally)
+    else if (g->accum)
         attendi_stats_store_raw(p, s->item->b, g->head[r], g->query[r], sums);
 }
 
-/* The partial `left`, of keys before, to `right`. */
+/* Combines the partial `left`, of earlier keys, into `right`. */
 static void combine_partials(const struct problem *p, REAL *left, REAL *right)
 {
     combine_row(p->dv, left, left + 1, left + 2, right, right + 1, right + 2);
@@ -269,14 +273,14 @@ static void combine_partials(const struct problem *p, REAL *left, REAL *right)
 
 /*
  * The tree over `count` partials of one row, `step` numbers apart, in the order of
- * splits; `start` as in kernels.h.  Each but the last is combined with those after it as
- * soon as the next one lies in another branch.  The result, in place of the last, is
- * returned.
+ * splits; `start` as in kernels.h.  A partial is combined with later ones as soon as the
+ * next one lies in another branch.  Returns the result, which replaces the last partial.
  */
 static REAL *combine_tree(const struct problem *p, REAL *partials, int64_t step,
                           const int64_t *start, int64_t count)
 {
-    int64_t open[64 + 1], splits[64 + 1]; /* partials that wait, levels falling */
+    int64_t open[64 + 1], splits[64 + 1]; /* pending partials, in descending order of
+                                             level */
     int depth = 0;
 
     for (int64_t x = 0; x <= count; x++) {

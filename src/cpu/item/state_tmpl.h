@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: the state of a work item, and what the prefill and the decode path share
- * of it.
- */
+/* Not a header: the state of a work item, shared by the prefill and the decode path. */
 
-/* A tile of rows, or all rows of a decode item: what they see, and their sums so far. */
+/* A tile of rows, or all rows of a decode item: visible keys, and running sums. */
 struct rows {
     int64_t row, rows;      /* rows row .. row + rows - 1 of the head's list */
     int64_t width;          /* lanes in use: rows, rounded up to LANES_STEP */
-    int64_t lo, hi;         /* keys of the item that some row sees: lo .. hi - 1 */
-    int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
+    int64_t lo, hi;         /* keys lo .. hi - 1 of the item: those that some row sees */
+    int64_t all_lo, all_hi; /* keys that every row sees, apart from the mask */
     int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
-    int64_t last_end[QV]; /* of the rows up to each vector's last, the last end */
+    int64_t last_end[QV]; /* the maximum end of the rows up to each vector's last */
     int64_t anchor[BR];   /* attendi_anchor, with ALiBi */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
-    REAL *q;               /* as the products want it */
+    REAL *q;               /* packed by the products */
     REAL *m, *l;           /* [BR] each, of the current split */
     REAL *acc;             /* prefill: [dv][BR]; decode: [rows][dv] */
     struct partial *level; /* of the splits before: partial_tmpl.h */
     uint64_t pending;      /* bit x: level[x] is in use */
     double *sums;          /* [BR][sums_length] of statistics over whole splits */
-    struct tally *tally;   /* sums of statistics of the current split; NULL: none */
+    struct accum *accum;   /* sums of statistics of the current split; NULL: none */
 };
 
-/* The same members of struct rows, over other splits. */
+/* The corresponding members of struct rows over earlier splits. */
 struct partial {
     REAL *m, *l, *acc;
     double *sums;
@@ -34,7 +31,7 @@ struct partial {
 struct state {
     const struct problem *p;
     const struct work_item *item;
-    bool decode;         /* which path: decode or prefill */
+    bool decode;         /* decode path; else prefill path */
     int64_t head, heads; /* query heads that alternate in the list of rows */
     struct rows *rows;   /* the tiles of the item; one on the decode path */
     int64_t count;
@@ -43,24 +40,25 @@ struct state {
      * [BC][BR] with statistics.
      */
     REAL *s;
-    REAL *extra; /* masks of hidden keys, as s; then weights that the product rounds */
+    REAL *extra; /* masks of hidden keys, in the layout of s; then unrounded weights */
     /* [x / 32][r], bit x % 32: whether the mask hides key x of the block from row r. */
     uint32_t (*words)[BR];
     /*
-     * Prefill: a block of K and of V, where they are not used in place.  Decode: copied
-     * keys, and the block's sums of V.
+     * Prefill: a block of K and of V, if not used in place.  Decode: copied keys, and the
+     * block's sums of V.
      */
     REAL *k, *v;
     struct operand keys, values;
-    REAL *work;        /* what else the products need; decode: scores, with statistics */
-    REAL *row_max;     /* [BR] prefill: the largest score of each row in the block */
-    REAL *rescale;     /* [BR] factor of l and acc of the blocks before */
-    struct note *note; /* the block's statistics; NULL: none */
-    int finite;        /* whether V is, in the current block; -1: not known yet */
+    REAL *work;    /* working memory of the products; decode with statistics:
+                      scores */
+    REAL *row_max; /* [BR] prefill: the largest score of each row in the block */
+    REAL *rescale; /* [BR] factor of l and acc of the earlier blocks */
+    struct block_stat *stat; /* the block's statistics; NULL: none */
+    int finite;              /* V of the current block is finite; -1: unknown */
 };
 
-/* The next `bytes` of scratch; with base NULL only `used` grows. */
-static void *take(char *base, size_t *used, size_t bytes)
+/* Allocates `bytes` of scratch; with base NULL only `used` grows. */
+static void *bump(char *base, size_t *used, size_t bytes)
 {
     void *const piece = base ? base + *used : NULL;
 
@@ -68,7 +66,7 @@ static void *take(char *base, size_t *used, size_t bytes)
     return piece;
 }
 
-/* A number of the rule as REAL: one too large for it stays finite. */
+/* A number of the rule as REAL, clamped to finite values. */
 static inline REAL to_real(double x)
 {
     return (REAL)(isfinite(x) ? fmin(fmax(x, -REAL_MAX), REAL_MAX) : x);
@@ -134,13 +132,13 @@ static void begin_rows(struct state *s, struct rows *g, int64_t row, int64_t row
     }
     g->lo = max_i64(g->lo, s->item->keys.lo);
     g->hi = min_i64(g->hi, s->item->keys.hi);
-    if (g->lo >= g->hi) /* block_range would widen an empty range at an odd key */
+    if (g->lo >= g->hi) /* empty: block_range would widen it at an odd key */
         g->lo = g->hi = 0;
 }
 
 /*
- * The part of keys lo .. hi - 1 in the block of `keys` keys from j0 on, from an even key
- * to an even end where nk allows: a key that no row sees is hidden like any other.
+ * The part of keys lo .. hi - 1 in the block of `keys` keys from j0 on, widened to an
+ * even key and an even end, within nk; additional keys are hidden.
  */
 static struct key_range block_range(const struct state *s, int64_t lo, int64_t hi,
                                     int64_t j0, int64_t keys)
@@ -152,8 +150,8 @@ static struct key_range block_range(const struct state *s, int64_t lo, int64_t h
 }
 
 /*
- * exp(x), x = s - m <= 0.  Scores stay in natural units: multiplied by log2 e first,
- * one near the largest float would overflow.  `m` is 0 in the place of -inf.
+ * exp(x), x = s - m <= 0.  Scores stay in natural units: times log2 e, one near the
+ * largest float would overflow.  `m` is 0 in place of -inf.
  */
 static inline vec vec_exp(vec x) { return vec_exp2(vec_mul(x, vec_set1((REAL)LOG2_E))); }
 

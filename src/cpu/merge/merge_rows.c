@@ -16,18 +16,18 @@ int64_t attendi_merge_row_bytes(const struct merge *m)
 }
 
 /*
- * Some rows of one head at a time.  The denominator of each is sum exp(lse_p - max),
- * max the largest lse, and kept apart from it: where |max| is huge, as for a row of
- * finfo.min biases, max + ln sum has lost the sum.
+ * A group of rows of one head.  The denominator is sum exp(lse_p - max), with max the
+ * largest lse, and is not added to max: if |max| is huge, as in a row of finfo.min
+ * biases, max + ln sum would lose the sum.
  */
 struct rows {
     const struct merge *m;
     const struct kernels *k;
     int64_t b, h, i, count; /* queries i .. i + count - 1 */
     double lse_max[MERGE_ROWS], sum[MERGE_ROWS];
-    int64_t part, part_end; /* the parts whose weights are here */
+    int64_t part, part_end; /* the parts whose weights are loaded */
     double weight[MERGE_PARTS][MERGE_ROWS];
-    bool empty[MERGE_PARTS][MERGE_ROWS]; /* lse is -inf: O may be anything */
+    bool empty[MERGE_PARTS][MERGE_ROWS]; /* lse is -inf: O is ignored */
 };
 
 static double part_lse(const struct rows *r, int64_t part, int64_t row)
@@ -51,7 +51,7 @@ static void find_lse_max(struct rows *r)
         }
 }
 
-/* exp(lse - lse_max) of as many parts as fit, from `part` on. */
+/* Loads exp(lse - lse_max) of parts from `part` on, as many as fit. */
 static void load_parts(struct rows *r, int64_t part)
 {
     r->part = part;
@@ -66,7 +66,7 @@ static void load_parts(struct rows *r, int64_t part)
     r->k->merge_exp(r->weight[0], (r->part_end - part) * MERGE_ROWS);
 }
 
-/* All parts: the first of them are left as load_parts() leaves them, if they fit. */
+/* Computes the denominators; weights of the first parts stay loaded. */
 static void find_sum(struct rows *r)
 {
     for (int64_t x = 0; x < MERGE_ROWS; x++)
@@ -86,7 +86,7 @@ static void divide_weights(struct rows *r)
             r->weight[p][x] /= r->sum[x];
 }
 
-/* Columns of all rows from the parts at hand. */
+/* Merges all columns of the rows from the loaded parts. */
 static void merge_parts(const struct rows *r, struct merge_run *run,
                         double sums[MERGE_ROWS][MERGE_COLUMNS])
 {
@@ -107,7 +107,7 @@ static void merge_parts(const struct rows *r, struct merge_run *run,
     }
 }
 
-/* More parts than fit: for a few columns at a time, whose sums wait for all parts. */
+/* More parts than fit: a few columns at a time, with sums kept over all parts. */
 static void merge_many(struct rows *r, struct merge_run *run)
 {
     double sums[MERGE_ROWS][MERGE_COLUMNS];
@@ -140,7 +140,7 @@ static void merge_rows(struct rows *r, struct merge_run *run)
         divide_weights(r);
         merge_parts(r, run, none);
     }
-    /* Last: it may lie where a part's was. */
+    /* Stored last: it may overwrite that of a part. */
     for (int64_t x = 0; lse->data && x < r->count; x++)
         attendi_store(attendi_tensor_row(lse, r->b, r->h, r->i + x), lse->dtype, 0,
                       r->sum[x] == 0.0 ? -INFINITY : r->lse_max[x] + log(r->sum[x]));

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: what cpu/merge/merge_rows.h leaves to vectors, in double.  Products and sums
- * are not fused: sets that cannot fuse get the same bits.
+ * Not a header: the vector loops of cpu/merge/merge_rows.h, in double.  Products and sums
+ * are not fused: sets without FMA have the same bits.
  */
 
-/* Vectors of floats at a time; short ones gain nothing by it. */
+/* Vectors of floats at a time; no gain for short vectors. */
 enum { MERGE_VECTORS = F32_LEN > 4 ? 4 : 1 };
 
 /*
- * Bytes that a part is prefetched, rows being neighbours mostly: 8 parts are more
- * streams than the hardware prefetches.  8 parts of f32, one thread, read at 20 GB/s:
- * nothing prefetched 11.8, 1 KB 14.5, 2 KB 15.5, 4 KB 15.5; into the first cache 12
- * to 13.
+ * Prefetch distance in a part, whose rows are usually adjacent: 8 parts are more streams
+ * than hardware prefetches. 8 parts of f32, one thread, where a plain read has 20 GB/s:
+ * no prefetch 11.8 GB/s, 1 KB 14.5, 2 KB 15.5, 4 KB 15.5; into L1 12 to 13.
  */
 #define PREFETCH_BYTES 2048
 
@@ -100,8 +99,8 @@ static void merge(const struct merge_run *run, double *sums)
 }
 
 /*
- * x = n ln 2 + r, |r| <= ln 2 / 2, by a ln 2 in two parts, the first so short that its
- * product with n is exact; e^r by its series, whose rest is below 2^-57.
+ * x = n ln 2 + r, |r| <= ln 2 / 2, with ln 2 in two parts; the product of n and the first
+ * part is exact. e^r by its series, with a remainder below 2^-57.
  */
 static void merge_exp(double *x, int64_t count)
 {
@@ -131,7 +130,7 @@ static void merge_exp(double *x, int64_t count)
         for (size_t t = 1; t < ARRAY_LEN(terms); t++)
             p = vec_add(vec_mul(p, r), vec_set1(terms[t]));
         const vec e = vec_times_pow2(p, vec_max(n, vec_set1(-1022)));
-        /* a - a: max() has put a number in the place of NaN. */
+        /* a - a: max() has replaced NaN by a number. */
         vec_store(x + i, vec_keep_ge(a, vec_set1(-708), vec_add(e, vec_sub(a, a))));
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: scores of a tile over a block, and what the rule makes of them. */
+/* Not a header: scores of a tile over a block: products and rule. */
 
 /* s->s of the block = f(score), for the scores of keys a .. e - 1. */
 static void prefill_softcap(const struct state *s, const struct rows *g, int64_t a,
@@ -12,7 +12,7 @@ static void prefill_softcap(const struct state *s, const struct rows *g, int64_t
         }
 }
 
-/* Adds the bias, read along the keys and transposed, VLEN rows by VLEN keys at a time. */
+/* Adds the bias, which is read along the keys and transposed in VLEN x VLEN tiles. */
 static void prefill_bias(const struct state *s, const struct rows *g, int64_t j0,
                          int64_t a, int64_t e)
 {
@@ -53,7 +53,7 @@ static void prefill_alibi(const struct state *s, const struct rows *g, int64_t j
 static void prefill_hide(const struct state *s, const struct rows *g, int64_t j0,
                          int64_t a, int64_t e, int edge)
 {
-    REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
+    REAL first[BR], last[BR]; /* relative to the block's start, in -1 ..  BC + 1 */
 
     for (int64_t r = 0; r < g->width; r++) {
         first[r] = (REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1);
@@ -94,7 +94,7 @@ static void prefill_row_max(const struct state *s, const struct rows *g, int64_t
     }
 }
 
-/* What the rule makes of the scores of keys j0 + a .. j0 + e - 1, and of s->row_max. */
+/* Applies the rule to the scores of keys j0 + a .. j0 + e - 1, and updates s->row_max. */
 static void prefill_rule(struct state *s, const struct rows *g, int64_t j0, int64_t a,
                          int64_t e, int edge)
 {
@@ -114,7 +114,10 @@ static void prefill_rule(struct state *s, const struct rows *g, int64_t j0, int6
         prefill_row_max(s, g, a, e);
 }
 
-/* Scores of the rows, [rows][S_ROW], to [key][BR]; lanes past the last row repeat it. */
+/*
+ * Transposes scores of the rows, [rows][S_ROW], to [key][BR]; lanes past the last row
+ * repeat it.
+ */
 static void transpose_scores(const struct state *s, const struct rows *g,
                              const REAL *from, int64_t a, int64_t e)
 {
@@ -135,7 +138,7 @@ static void clear_row_max(const struct state *s)
         vec_store(s->row_max + r, vec_set1(-INFINITY));
 }
 
-/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->row_max. */
+/* Scores of keys j0 + a .. j0 + e - 1; s->row_max: the largest of each row. */
 static void prefill_scores(struct state *s, const struct rows *g, int64_t j0, int64_t a,
                            int64_t e, int edge)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: items of many rows, cut into tiles of BR.  Queries stand in the lanes:
- * lane r of a tile is row r, and rows of K and V are broadcast, so maxima and sums are
- * vertical and K and V are used where they lie.  The tiles of an item alternate on
- * each block of keys, so that what is packed or widened of it serves them all.
+ * Not a header: items of many rows, in tiles of BR.  Lane r of a tile is row r, and
+ * numbers of K and V are broadcast: maxima and sums are vertical, and K and V are used in
+ * place.  The tiles of an item alternate on each block of keys and share its packed or
+ * widened K and V.
  */
 
-/* Scores of a block to P; 0 where hidden, also in a row whose total is NaN. */
+/* Scores of a block to P; 0 for hidden keys, also if the row's total is NaN. */
 static void block_weights(const struct state *s, const struct rows *g, const REAL *m,
                           int64_t a, int64_t e, int edge, const REAL *share,
                           const REAL *total)
@@ -23,7 +23,10 @@ static void block_weights(const struct state *s, const struct rows *g, const REA
         }
 }
 
-/* P of the tile, from scores computed again: the first pass did not know m and l. */
+/*
+ * Stores P of the tile, from recomputed scores: m and l are known only after the first
+ * pass.
+ */
 static void store_weights(struct state *s, const struct rows *g, const REAL *m,
                           const REAL *share, const REAL *total)
 {
@@ -52,7 +55,7 @@ static void store_weights(struct state *s, const struct rows *g, const REAL *m,
     }
 }
 
-/* Rows r0 .. r0 + VLEN - 1 of acc, transposed, a vector of columns at a time, to O. */
+/* Stores rows r0 .. r0 + VLEN - 1 of O: acc, transposed a vector of columns at a time. */
 static ALWAYS_INLINE void store_rows(const struct state *s, const struct rows *g,
                                      const REAL *acc, int64_t r0,
                                      const struct row_end *end, const attend_dtype dtype)
@@ -93,7 +96,7 @@ static void finish_tile(struct state *s, const struct rows *g)
     }
     for (int64_t r = 0; r < g->rows; r += VLEN)
         FOR_DTYPES(s->p->out.dtype, store_rows, s, g, g->acc, r, end);
-    if (g->tally)
+    if (g->accum)
         finish_stats(s, g);
     if (s->p->weights.data)
         store_weights(s, g, g->m, share, total);

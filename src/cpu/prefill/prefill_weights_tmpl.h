@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: scores of a tile to weights, and the sums that arise with them. */
+/* Not a header: scores of a tile to weights, and their sums. */
 
-/* What statistics sum of the weights w of x = s - m, of key j, as they arise. */
+/* Sums of statistics over weights w with x = s - m and key j. */
 enum { SUM_XW, SUM_WW, SUM_JW, SUM_XXW, WEIGHT_SUMS };
 
-/* The first `sums` of them; w replaces its mask where the product rounds it. */
+/* Adds to the first `sums` of them; w replaces its mask if the product rounds weights. */
 static ALWAYS_INLINE void add_sums(const struct state *s, int64_t j, int64_t r, vec x,
                                    vec w, vec *sum, const int sums)
 {
@@ -35,8 +35,8 @@ static ALWAYS_INLINE vec prefill_weight(const struct state *s, int64_t j, int64_
 }
 
 /*
- * Scores to weights, two keys at a time; returns their sum, key by key.  `sums` others
- * besides, 0 unless statistics are wanted, of even keys and of odd keys apart.
+ * Scores to weights, two keys at a time; returns their sum in the order of keys.  `sums`:
+ * number of additional sums for statistics, separate for even and odd keys.
  */
 static ALWAYS_INLINE vec weigh_lanes(const struct state *s, int64_t a, int64_t e,
                                      int64_t r, vec base, const int edge, vec *sum,

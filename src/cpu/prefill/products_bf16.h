@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a bf16 tile by vdpbf16ps, which adds two
- * products of neighbours to a float.  Scores pair neighbouring columns, so K is
- * used where it lies; values pair neighbouring keys, so V is interleaved a block
- * at a time and weights are rounded to bf16 in pairs.  The instruction treats
- * denormals as 0.
+ * Not a header: both products of a bf16 tile by vdpbf16ps, which adds two products of
+ * neighbours to a float.  Scores pair neighbouring columns, so K is used in place; values
+ * pair neighbouring keys, so V is interleaved a block at a time and weights are rounded
+ * to bf16 in pairs.  The instruction treats denormals as 0.
  */
 _Static_assert(BC % 2 == 0 && SUM_COLUMNS % 2 == 0, "pairs do not cross a block");
 
@@ -61,7 +60,7 @@ static void pair_columns(uint32_t *to, const uint16_t *even, const uint16_t *odd
         to[c] = (odd ? (uint32_t)odd[c * step] << 16 : 0) | even[c * step];
 }
 
-/* V[x / 2][c] = column c of keys x and x + 1; only the last key of all is alone. */
+/* V[x / 2][c] = column c of keys x and x + 1; the last key may have no partner. */
 static struct operand pair_values(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
@@ -85,7 +84,7 @@ static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
     s->finite = -1;
 }
 
-/* Whether both of each pair are finite: 1 added to an exponent of all ones carries. */
+/* Whether all numbers are finite: adding 1 to an exponent of all ones carries. */
 static bool pairs_finite(const uint32_t *pairs, int64_t count)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f807f80);
@@ -113,8 +112,8 @@ static int values_finite(struct state *s, int64_t a, int64_t e)
 }
 
 /*
- * As the microkernel of products_fma_tmpl.h, for pairs: one at a + i row + t step, in
- * bytes, a vector of them at b + t BR.
+ * The microkernel of products_fma_tmpl.h for pairs: a pair at a + i row + t step, in
+ * bytes, a vector of pairs at b + t BR.
  */
 static ALWAYS_INLINE void microkernel(__m512 *acc, const void *a, int64_t row,
                                       int64_t step, const void *b, int64_t n,
@@ -144,7 +143,7 @@ static ALWAYS_INLINE void microkernel(__m512 *acc, const void *a, int64_t row,
     }
 }
 
-/* The last column of an odd number: a pair of one. */
+/* Adds the last column if their number is odd: a pair with 0. */
 static ALWAYS_INLINE void add_last_column(__m512 *acc, const uint16_t *a, int64_t row,
                                           const uint32_t *b, const int rows, const int nv)
 {
@@ -188,7 +187,7 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
     }
 }
 
-/* As in products_fma_tmpl.h, two keys at a time. */
+/* value_tile of products_fma_tmpl.h, two keys at a time. */
 static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
                                      int64_t a, int64_t e, int64_t c, const int columns,
                                      const int select, const int nv)

@@ -3,15 +3,15 @@
  * Not a header: both products of a bf16 tile by BFMMLA, which multiplies two rows of four
  * numbers by two others.  K is packed in quads of two keys by four columns and V in quads
  * of two columns by four keys, a block at a time for all tiles of an item; Q and the
- * weights are quads of two rows of the tile.  Sums of 2 by 2 are put in the order of the
- * lanes where they are stored.
+ * weights are quads of two rows of the tile.  Sums of 2 by 2 are reordered to lanes when
+ * stored.
  */
 _Static_assert(BC % 4 == 0 && SUM_COLUMNS % 4 == 0 && KR % 2 == 0,
                "quads do not cross a block");
 
 #define QUADS(n) (((n) + 3) / 4)
 
-/* Floats of a row of packed K, which has two keys, and of V, which has four. */
+/* Floats of a row of packed K (two keys) and of packed V (four keys). */
 static int64_t packed_key_row(const struct problem *p) { return QUADS(p->d) * VLEN; }
 static int64_t packed_value_row(const struct problem *p) { return PAIRS(p->dv) * VLEN; }
 
@@ -23,7 +23,9 @@ static struct operand_sizes operand_sizes(const struct problem *p)
         .v = (size_t)(packed_value_row(p) * (BC / 4)) * sizeof(float)};
 }
 
-/* Rows a .. e - 1 of pairs to quads, in place: rows 2 t and 2 t + 1 have those of both.
+/*
+ * Rows a .. e - 1 of pairs to quads, in place: rows 2 t and 2 t + 1 hold the quads of
+ * both.
  */
 static void pairs_to_quads(REAL *pairs, int64_t a, int64_t e, int64_t width)
 {
@@ -45,7 +47,7 @@ static void pack_q(const struct state *s, struct rows *g)
     pairs_to_quads(g->q, 0, PAIRS(s->p->d), g->width);
 }
 
-/* Row x of a view of K or V, or NULL where x is not of a .. e - 1. */
+/* Row x of a view of K or V; NULL unless a <= x < e. */
 static const uint16_t *row_if(const struct state *s, const attend_view *view, int64_t j0,
                               int64_t x, int64_t a, int64_t e)
 {
@@ -111,7 +113,7 @@ static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
     s->finite = -1;
 }
 
-/* Whether the block's values are finite, looked at once for all tiles. */
+/* Whether the block's values are finite; determined once for all tiles. */
 static int values_finite(struct state *s, int64_t a, int64_t e)
 {
     const uint16x8_t exponent = vdupq_n_u16(0x7f80);
@@ -153,7 +155,7 @@ static ALWAYS_INLINE void microkernel(vec *acc, const float *a, int64_t row, int
     }
 }
 
-/* Sums of number i in the order of the lanes, from those of its two halves. */
+/* Sums of row i in lane order, from its two halves. */
 static inline vec quads_in_lanes(const vec *acc, int i, int v, const int nv)
 {
     const vec *const two = acc + i / 2 * 2 * nv + 2 * v;
@@ -161,7 +163,10 @@ static inline vec quads_in_lanes(const vec *acc, int i, int v, const int nv)
     return i % 2 ? join_high(two[0], two[1]) : join_low(two[0], two[1]);
 }
 
-/* Keys of the `pairs` from the even key x on; of a lone pair those of a .. e - 1. */
+/*
+ * Scores of `pairs` pairs of keys from the even key x on, limited to a .. e - 1 for a
+ * lone pair.
+ */
 static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g,
                                      int64_t x, int64_t a, int64_t e, int64_t r,
                                      const int pairs, const int nv)
@@ -214,7 +219,7 @@ static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *
         score_tile(s, g, x, a, e, r, 1, nv);
 }
 
-/* One step of the microkernel by the first pairs of keys alone, or by the second. */
+/* One step of the microkernel with only the first, or only the second, pairs of keys. */
 static ALWAYS_INLINE void add_lone_pair(vec *acc, const float *a, const float *b,
                                         const int second, const int pairs, const int nv)
 {
@@ -229,9 +234,9 @@ static ALWAYS_INLINE void add_lone_pair(vec *acc, const float *a, const float *b
 }
 
 /*
- * acc = acc rescale + P V for the `pairs` of columns from c on, of a lone one below dv.
- * A quad whose other pair of keys the tile does not see is multiplied without it: V may
- * hold Inf or NaN there.
+ * acc = acc * rescale + P V for `pairs` pairs of columns from c on, below dv.  If the
+ * tile does not see one pair of keys of a quad, the product skips that pair: V may hold
+ * Inf or NaN there.
  */
 static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
                                      int64_t a, int64_t e, int64_t c, const int pairs,
@@ -275,8 +280,7 @@ static ALWAYS_INLINE void value_block(const struct state *s, const struct rows *
 }
 
 /*
- * The same where V holds Inf or NaN: a hidden key's value is replaced by 0 lane by lane,
- * pair by pair.
+ * The same if V holds Inf or NaN: values of hidden keys are replaced by 0 in each lane.
  */
 static void add_seen_values(const struct state *s, const struct rows *g, int64_t a,
                             int64_t e)

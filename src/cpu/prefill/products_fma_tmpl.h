@@ -83,7 +83,7 @@ static struct operand block_rows(const struct state *s, const attend_view *view,
     return (struct operand){buffer, view->size[3]};
 }
 
-/* What the tiles of the item share of keys a .. e - 1 of a block: K alone, or V too. */
+/* Prepares keys a .. e - 1 of a block for all tiles of the item: K, or K and V. */
 static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     s->keys = block_rows(s, &s->p->k, j0, a, e, s->k);
@@ -117,7 +117,7 @@ static int all_finite(struct operand values, int64_t a, int64_t e, int64_t colum
     return rest == 0;
 }
 
-/* Whether the block's values are finite, looked at once for all tiles. */
+/* Whether the block's values are finite; determined once for all tiles. */
 static int values_finite(struct state *s, int64_t a, int64_t e)
 {
     if (s->finite < 0)
@@ -170,7 +170,10 @@ static void pack_q(const struct state *s, struct rows *g)
         FOR_DTYPES(s->p->q.dtype, pack_q_rows, s, g, r0);
 }
 
-/* Sums of many columns are cut into pieces so that rounding grows with the piece. */
+/*
+ * Long sums are divided into pieces of columns, which limits the growth of rounding
+ * errors.
+ */
 static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g,
                                      int64_t x, int64_t r, const int keys, const int nv)
 {
@@ -208,8 +211,8 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
 }
 
 /*
- * acc = acc rescale + P V for columns c .. c + columns - 1.  `select`: V holds Inf or
- * NaN, and 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
+ * acc = acc * rescale + P V for columns c .. c + columns - 1.  `select`: V holds Inf or
+ * NaN, so values of hidden keys are replaced by 0 in each lane: 0 * NaN is NaN.
  */
 static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
                                      int64_t a, int64_t e, int64_t c, const int columns,
@@ -240,10 +243,10 @@ static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g
         }
 }
 
-/* Weights are kept as they are. */
+/* Weights are not rounded. */
 enum { KEEPS_WEIGHTS = 1 };
 
-/* Weights of keys x and x + 1 of the block, as the product wants them. */
+/* Stores the weights of keys x and x + 1 of the block for the product. */
 static inline void keep_weights(const struct state *s, int64_t x, int64_t r, vec even,
                                 vec odd)
 {

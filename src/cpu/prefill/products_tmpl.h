@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a tile over a block, in register tiles of KR
- * keys, or columns of V, by nv vectors of queries.  The file of products
- * before it has score_tile, value_tile and keep_weights.
+ * Not a header: both products of a tile over a block, in register tiles of KR keys, or
+ * columns of V, by nv vectors of queries.  The preceding file of products defines
+ * score_tile, value_tile and keep_weights.
  */
 
 static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *g,
                                       int64_t a, int64_t e, int64_t r, const int nv)
 {
-    if (e - a >= KR) /* the last tile has some keys once more, to the same bits */
+    if (e - a >= KR) /* the last tile overlaps the one before; bits are the same */
         for (int64_t x = a; x < e; x += KR)
             score_tile(s, g, min_i64(x, e - KR), r, KR, nv);
     else

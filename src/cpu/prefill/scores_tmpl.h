@@ -2,8 +2,8 @@
 /* Not a header: the scores of a tile over a block, by score_block of its products. */
 
 /*
- * Keys that the first vectors of rows no longer see, as above a diagonal, are scored
- * for the others alone; what is left there is hidden before it is used.
+ * Keys that the first vectors of rows no longer see, as above a diagonal, are scored for
+ * the other vectors only; stale scores are hidden before use.
  */
 static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
                    int64_t e)

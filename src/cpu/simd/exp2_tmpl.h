@@ -20,10 +20,9 @@ static inline vec exp2_slope(vec f)
 }
 
 /*
- * 2^x for x <= 0.  Below the smallest normal number the result is 0, in every set
- * alike: a weight that small changes no sum, and denormal products cost some
- * machines a hundred cycles each.  That also catches x = -inf, where the
- * reduction would give NaN.  NaN stays NaN.
+ * 2^x for x <= 0.  Below the smallest normal number the result is 0 in every set: such a
+ * weight changes no sum, and denormal products cost some machines a hundred cycles each.
+ * So does x = -inf, where the reduction would give NaN.  NaN stays NaN.
  */
 static inline vec vec_exp2(vec x)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Not a header: rows of memory of any dtype and stride into lanes and back. */
 
-/* attend_dtype_size, known to the compiler. */
+/* attend_dtype_size as a constant expression. */
 static ALWAYS_INLINE int64_t dtype_bytes(const attend_dtype dtype)
 {
     return (int64_t)1 << attendi_dtype_shift(dtype);
 }
 
-/* Whether a vector of this dtype is loaded and stored in one go. */
-static inline bool goes_whole(attend_dtype dtype)
+/* Whether a vector of this dtype is loaded and stored by one instruction sequence. */
+static inline bool loads_whole(attend_dtype dtype)
 {
     return dtype == REAL_DTYPE ||
            (sizeof(REAL) == 4 && (dtype == ATTEND_F16 || dtype == ATTEND_BF16));
@@ -42,19 +42,19 @@ static inline void store_whole(void *to, attend_dtype dtype, vec x)
     vec_store(to, x);
 }
 
-/* A vector in memory, of either type. */
+/* A vector in memory, as numbers or bits. */
 union lanes {
     REAL real[VLEN];
     uint16_t half[VLEN];
 };
 
-/* load_lanes and store_lanes where a vector does not go whole. */
+/* load_lanes and store_lanes for strides and partial vectors. */
 static __attribute__((noinline)) vec load_some(const void *row, attend_dtype dtype,
                                                int64_t step, int64_t c, int64_t n)
 {
     union lanes lanes = {.real = {0}};
 
-    if (step == 1 && goes_whole(dtype)) {
+    if (step == 1 && loads_whole(dtype)) {
         const int64_t bytes = dtype_bytes(dtype);
 
         memcpy(&lanes, (const char *)row + c * bytes, (size_t)(n * bytes));
@@ -70,7 +70,7 @@ store_some(void *row, attend_dtype dtype, int64_t step, int64_t c, int64_t n, ve
 {
     union lanes lanes;
 
-    if (step == 1 && goes_whole(dtype)) {
+    if (step == 1 && loads_whole(dtype)) {
         const int64_t bytes = dtype_bytes(dtype);
 
         store_whole(&lanes, dtype, x);
@@ -86,7 +86,7 @@ store_some(void *row, attend_dtype dtype, int64_t step, int64_t c, int64_t n, ve
 static inline vec load_lanes(const void *row, attend_dtype dtype, int64_t step, int64_t c,
                              int64_t n)
 {
-    if (n == VLEN && step == 1 && goes_whole(dtype))
+    if (n == VLEN && step == 1 && loads_whole(dtype))
         return load_whole((const char *)row + c * dtype_bytes(dtype), dtype);
     return load_some(row, dtype, step, c, n);
 }
@@ -94,13 +94,13 @@ static inline vec load_lanes(const void *row, attend_dtype dtype, int64_t step, 
 static inline void store_lanes(void *row, attend_dtype dtype, int64_t step, int64_t c,
                                int64_t n, vec x)
 {
-    if (n == VLEN && step == 1 && goes_whole(dtype))
+    if (n == VLEN && step == 1 && loads_whole(dtype))
         store_whole((char *)row + c * dtype_bytes(dtype), dtype, x);
     else
         store_some(row, dtype, step, c, n, x);
 }
 
-/* Masks of keys j .. j + n - 1: those the row does not see. */
+/* Sign masks of keys j .. j + n - 1: set for hidden keys. */
 static inline vec load_mask(const unsigned char *row, int64_t step, int64_t j, int64_t n)
 {
     unsigned char bytes[VLEN];
@@ -112,7 +112,7 @@ static inline vec load_mask(const unsigned char *row, int64_t step, int64_t j, i
     return vec_mask_zero_bytes(bytes);
 }
 
-/* Two loops: GCC unrolls no loop of 24 iterations, and would keep acc in memory. */
+/* Two loops: GCC does not unroll a loop of 24 iterations and would keep acc in memory. */
 static ALWAYS_INLINE void zero_sums(vec *acc, const int rows, const int nv)
 {
     for (int i = 0; i < rows; i++)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The microkernel of the products in AVX-512: 8 numbers by 3 or 2 vectors, summed from
- * zero over n steps.  products_fma_tmpl.h says what it computes.  8 by 3 takes 28 of 32
+ * zero over n steps. products_fma_tmpl.h says what it computes. 8 by 3 takes 28 of 32
  * registers: 24 sums, 3 vectors and the broadcast, 24 multiply-adds for 11 loads.
  *
- * One asm statement holds the whole loop.  A loop in C is as fast only while each of its
- * instructions is an asm statement of its own, and GCC then unrolls it and peels its
- * first steps, which is 34 KB of machine code more.
+ * One asm statement holds the whole loop.  A C loop is as fast only with an asm statement
+ * for each instruction, and GCC then unrolls and peels it: 34 KB more machine code.
  */
 #ifndef ATTEND_CPU_MICROKERNEL_AVX512_H
 #define ATTEND_CPU_MICROKERNEL_AVX512_H
@@ -21,7 +20,7 @@
 #define MK_MAC ASM_FMA
 #endif
 
-/* The scratch registers: a, a + 4 row, 3 row, b and the steps left; x and y0 .. y2. */
+/* Scratch registers: a, a + 4 row, 3 row, b, remaining steps; x and y0 .. y2. */
 #define MK_BEGIN                                                                         \
     "mov %[a], %%rax\n\t"                                                                \
     "lea (%[a], %[row], 4), %%rcx\n\t"                                                   \
@@ -98,8 +97,8 @@
 /* clang-format on */
 
 /*
- * acc[i][v] = sum over t < n of the number at a + i row + t step by the vector at
- * b + t 192 + 64 v, all in bytes.  A row of b has three vectors also where two are used.
+ * acc[i][v] = sum over t < n of the number at a + i row + t step by the vector at b + t
+ * 192 + 64 v, all in bytes.  A row of b has three vectors even if two are used.
  */
 static inline void microkernel_3(vec *acc, const void *a, int64_t row, int64_t step,
                                  const void *b, int64_t n)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The microkernel of the products on AArch64: 8 numbers by 3 or 2 vectors;
- * products_fma_tmpl.h says what it computes.  A multiply-add takes one number of a
- * vector, so numbers that stand next to each other are loaded together and never
- * broadcast: a broadcast load takes a pipe of the multiply-adds.  Scores have next to
- * each other the columns of a key, values the columns of V.  24 sums, 4 vectors of
- * numbers and 3 of the tile take 31 of 32 registers.
+ * products_fma_tmpl.h says what it computes.  FMLA multiplies by one lane of a vector, so
+ * adjacent numbers (columns of a key for scores, columns of V for values) are loaded
+ * together and not broadcast: a broadcast load occupies a pipe of the multiply-adds. 24
+ * sums, 4 vectors of numbers and 3 of the tile take 31 of 32 registers.
  */
 #ifndef ATTEND_CPU_MICROKERNEL_NEON_H
 #define ATTEND_CPU_MICROKERNEL_NEON_H
@@ -14,8 +13,8 @@
 #define MICROKERNEL_BY_HAND
 
 /*
- * sum += y by number `lane` of x, in the order written: GCC 12 moves loads and
- * multiplications about until sums are in memory.
+ * sum += y * x[lane], in program order: GCC 12 reorders loads and multiplications until
+ * sums spill to memory.
  */
 #ifdef ELEMENT_F64
 #define MK_FMA(sum, y, x, lane)                                                          \
@@ -27,10 +26,13 @@
 #define MK_EACH_LANE(DO) DO(0) DO(1) DO(2) DO(3)
 #endif
 
-/* Loads from `pointer` stay behind the multiplications written before. */
+/* Keeps loads from `pointer` behind the preceding multiplications. */
 #define MK_LOADS_AFTER(pointer) __asm__ volatile("" : "+r"(pointer))
 
-/* Keys of scores that are multiplied by a vector of the tile before the next are. */
+/*
+ * Numbers of a register tile, and keys of scores multiplied by a vector of the tile at a
+ * time.
+ */
 enum { MK_NUMBERS = 8, MK_KEYS = 4, MK_GROUPS = MK_NUMBERS / VLEN };
 
 #ifdef __clang__
@@ -39,7 +41,7 @@ enum { MK_NUMBERS = 8, MK_KEYS = 4, MK_GROUPS = MK_NUMBERS / VLEN };
 #define MK_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* The step of one number at a time, for what is left. */
+/* One number at a time, for the remaining steps. */
 static inline __attribute__((always_inline)) void
 mk_step(vec *acc, const char *a, int64_t row, const REAL *b, const int nv)
 {
@@ -53,7 +55,7 @@ mk_step(vec *acc, const char *a, int64_t row, const REAL *b, const int nv)
     }
 }
 
-/* Numbers t .. t + VLEN - 1 of each row lie together. */
+/* Numbers t .. t + VLEN - 1 of each row are contiguous. */
 static inline __attribute__((always_inline)) void mk_along(vec *acc, const char *a,
                                                            int64_t row, const REAL *b,
                                                            int64_t b_row, int64_t n,
@@ -89,7 +91,7 @@ static inline __attribute__((always_inline)) void mk_along(vec *acc, const char 
         mk_step(acc, a, row, b, nv);
 }
 
-/* The numbers of each step lie together. */
+/* The numbers of each step are contiguous. */
 static inline __attribute__((always_inline)) void mk_across(vec *acc, const char *a,
                                                             int64_t step, const REAL *b,
                                                             int64_t b_row, int64_t n,
@@ -115,8 +117,8 @@ static inline __attribute__((always_inline)) void mk_across(vec *acc, const char
 }
 
 /*
- * As in microkernel_avx512.h; a row of b has three vectors of 16 bytes.  The sums are
- * copied: kept in the caller's array they would be stored in every step.
+ * As in microkernel_avx512.h; a row of b has three vectors of 16 bytes.  Sums are copied
+ * to locals: in the caller's array they would be stored in every step.
  */
 static inline __attribute__((always_inline)) void
 microkernel_any(vec *to, const void *a, int64_t row, int64_t step, const void *b,

@@ -50,7 +50,7 @@ static inline void mac_pairs(__m512 *acc, __m512bh x, __m512bh y)
     __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
 }
 
-/* 0 in the place of values whose weight is masked. */
+/* Replaces values whose weight is masked by 0. */
 static inline __m512bh seen_pairs(__m512bh value, __m512bh weight)
 {
     const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
@@ -76,8 +76,7 @@ static inline void mac_pair_at(__m512 *sum, const float *p, __m512 key)
     __asm__ volatile("vdpbf16ps %1%{1to16%}, %2, %0" : "+v"(*sum) : "m"(*p), "v"(key));
 }
 
-/* sum + the pairs of `weight` by those of `value`, without the masked ones if `select`.
- */
+/* sum + pairs of `weight` times those of `value`; skips masked pairs if `select`. */
 static inline __m512 add_pairs(__m512 sum, __m512 weight, __m512 value, const int select)
 {
     const __m512bh w = (__m512bh)_mm512_castps_si512(weight);
@@ -91,15 +90,15 @@ static inline void store_rounded(uint16_t *to, __m512 x)
     _mm256_storeu_si256((void *)to, (__m256i)_mm512_cvtneps_pbh(x));
 }
 
-/* A row of 32 columns, or 0 in their place. */
+/* A row of 32 columns, or zeros. */
 static inline __m512 load_row_if(const void *row, int have)
 {
     return _mm512_castsi512_ps(_mm512_maskz_loadu_epi32(have ? 0xffff : 0, row));
 }
 
 /*
- * Rows of two keys as pairs: y[0] and y[1] share 32 columns, 4 of which lie together.
- * in_order() has the sums of columns c .. c + 15 of them.
+ * Interleaves the rows of two keys to pairs: y[0] and y[1] hold 32 columns in groups of
+ * 4. in_order() returns the sums of columns c .. c + 15.
  */
 static inline void interleave_rows(__m512 *y, __m512 even, __m512 odd)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: pairs of neighbouring bf16 in the 32 bits of a lane, as all bf16
- * products want them.  pairs_<isa>.h has what the machine does with them.
+ * Not a header: pairs of neighbouring bf16 in the 32 bits of a lane, for all bf16
+ * products. pairs_<isa>.h has the instructions.
  */
 #define PAIRS(n) (((n) + 1) / 2)
 
-/* Bytes of Q as pack_q_pairs leaves it. */
+/* Bytes of Q packed by pack_q_pairs. */
 static size_t q_size(const struct problem *p)
 {
     return (size_t)ceil_div_i64(p->d, 2 * VLEN) * VLEN * BR * sizeof(uint32_t);

@@ -40,8 +40,7 @@ static inline void mac_pair_at(vec *sum, const float *p, vec key)
     *sum = vbfdotq_lane_f32(*sum, to_bf16s(key), vreinterpret_bf16_f32(pair), 0);
 }
 
-/* sum + the pairs of `weight` by those of `value`, without the masked ones if `select`.
- */
+/* sum + pairs of `weight` times those of `value`; skips masked pairs if `select`. */
 static inline vec add_pairs(vec sum, vec weight, vec value, const int select)
 {
     const uint16x8_t masked = vcltzq_s16(vreinterpretq_s16_f32(weight));
@@ -55,7 +54,7 @@ static inline void store_rounded(uint16_t *to, vec x)
     vst1_u16(to, vreinterpret_u16_bf16(vcvt_bf16_f32(x)));
 }
 
-/* A row of 8 columns, or 0 in their place. */
+/* A row of 8 columns, or zeros. */
 static inline vec load_row_if(const void *row, int have)
 {
     return have ? vec_load(row) : vec_set1(0);
@@ -83,8 +82,8 @@ static inline void store_pairs(REAL *to, vec even, vec odd)
 /* ---- quads ---- */
 
 /*
- * Pairs a of four rows and the pairs b after them, to quads of the first two rows and of
- * the others.
+ * Zips pairs a of four rows with their next pairs b, to quads of rows 0 and 1, and of
+ * rows 2 and 3.
  */
 static inline void zip_pairs(vec *low, vec *high, vec a, vec b)
 {
@@ -92,7 +91,7 @@ static inline void zip_pairs(vec *low, vec *high, vec a, vec b)
     *high = vzip2q_f32(a, b);
 }
 
-/* Of quads, the first pairs alone, or those after them: 0 in the place of the others. */
+/* Quads with their first or second pairs; the other pairs are 0. */
 static inline vec keep_pairs(vec quads, int second)
 {
     const uint64_t kept = second ? 0xffffffff00000000u : 0xffffffffu;

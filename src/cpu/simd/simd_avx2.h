@@ -13,7 +13,7 @@
 
 typedef __m256 vec_f32;
 
-/* OP(add) is the intrinsic of this element type. */
+/* OP(add): the intrinsic for this element type. */
 #ifdef ELEMENT_F64
 typedef __m256d vec;
 enum { VLEN = 4, F32_LEN = 8, TRANSPOSED = VLEN };

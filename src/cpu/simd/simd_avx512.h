@@ -209,7 +209,7 @@ static inline vec vec_mask_bit(const uint32_t *words, int bit)
 
     return _mm512_and_ps(_mm512_castsi512_ps(high), _mm512_set1_ps(-0.0f));
 }
-/* 4 by 4 within each quarter. */
+/* Transposes 4 x 4 blocks within each quarter. */
 static inline __attribute__((always_inline)) void transpose_quarters(vec y[4],
                                                                      const vec x[4])
 {
@@ -241,8 +241,8 @@ static inline __attribute__((always_inline)) void vec_transpose(vec x[VLEN])
 }
 
 /*
- * Where rows .. rows + 3 steps lie, for addresses of two registers each: the compiler
- * would keep one of each row, more than it has registers for.
+ * Hides the origin of `rows` from the compiler, so that four rows are addressed by two
+ * registers: it would otherwise keep an address for each row and spill.
  */
 static inline const char *rows_at(const char *rows)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: an item of the inspection pass.  Lanes are queries of one head, as in a
- * prefill item; scores become P = exp(s - lse) in place, and each thing wanted is one
- * more loop over them.  Columns are summed lane by lane over the tiles, and the lanes
- * added up in double every FLUSH_GROUPS groups of tiles, so that errors do not grow with
- * nq.  Tiles and groups begin at multiples of their size from query 0: what a column sums
- * depends neither on the item's other keys nor on what else is wanted.
+ * prefill item; scores become P = exp(s - lse) in place, and each requested output is a
+ * loop over them.  Columns are summed lane by lane over the tiles, and lanes are added up
+ * in double every FLUSH_GROUPS groups of tiles, so that errors do not grow with nq.
+ * Tiles and groups start at multiples of their size from query 0: a column's sum depends
+ * neither on the item's other keys nor on other outputs.
  */
 #define GROUP_ROWS (TILES_MAX * BR)
 #define FLUSH_GROUPS (32 / TILES_MAX)
@@ -13,14 +13,17 @@
 struct inspect_sums {
     const struct inspection *request;
     const struct inspect_item *item;
-    /* Of the item's columns, [keys][VLEN] and [keys]. */
+    /* Sums and maxima of the item's columns: [keys][VLEN] and [keys]. */
     REAL *mass, *last, *max;
     double *mass_sum, *last_sum, *max_sum;
     struct inspect_pool pool;
 };
 
-/* As carve, for an item of the inspection pass. */
-static size_t carve_inspect(struct state *s, struct inspect_sums *c,
+/*
+ * Divides the scratch of an item of the inspection pass and returns its size; base NULL:
+ * size only.
+ */
+static size_t alloc_inspect(struct state *s, struct inspect_sums *c,
                             const struct problem *p, char *base)
 {
     const struct operand_sizes sizes = operand_sizes(p);
@@ -28,33 +31,33 @@ static size_t carve_inspect(struct state *s, struct inspect_sums *c,
     size_t used = 0;
     struct rows none;
 
-    s->s = take(base, &used, BC * lanes);
-    s->extra = take(base, &used, BC * lanes);
-    s->words = take(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
-    s->row_max = take(base, &used, lanes);
-    s->k = take(base, &used, sizes.k);
-    s->rows = take(base, &used, TILES_MAX * sizeof *s->rows);
+    s->s = bump(base, &used, BC * lanes);
+    s->extra = bump(base, &used, BC * lanes);
+    s->words = bump(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
+    s->row_max = bump(base, &used, lanes);
+    s->k = bump(base, &used, sizes.k);
+    s->rows = bump(base, &used, TILES_MAX * sizeof *s->rows);
     for (int64_t x = 0; x < TILES_MAX; x++) {
         struct rows *const g = base ? &s->rows[x] : &none;
 
-        g->q = take(base, &used, sizes.q);
-        g->m = take(base, &used, lanes);
-        g->l = take(base, &used, lanes);
+        g->q = bump(base, &used, sizes.q);
+        g->m = bump(base, &used, lanes);
+        g->l = bump(base, &used, lanes);
     }
-    c->mass = take(base, &used, keys * VLEN * sizeof(REAL));
-    c->last = take(base, &used, keys * VLEN * sizeof(REAL));
-    c->max = take(base, &used, keys * VLEN * sizeof(REAL));
-    c->mass_sum = take(base, &used, keys * sizeof(double));
-    c->last_sum = take(base, &used, keys * sizeof(double));
-    c->max_sum = take(base, &used, keys * sizeof(double));
-    c->pool.sums = take(base, &used, attendi_pool_size(p, GROUP_ROWS));
+    c->mass = bump(base, &used, keys * VLEN * sizeof(REAL));
+    c->last = bump(base, &used, keys * VLEN * sizeof(REAL));
+    c->max = bump(base, &used, keys * VLEN * sizeof(REAL));
+    c->mass_sum = bump(base, &used, keys * sizeof(double));
+    c->last_sum = bump(base, &used, keys * sizeof(double));
+    c->max_sum = bump(base, &used, keys * sizeof(double));
+    c->pool.sums = bump(base, &used, attendi_pool_size(p, GROUP_ROWS));
     return used;
 }
 
 /*
- * A tile of queries of the item's head.  m holds the lse from where the scores of the row
- * are counted, l what rounding it to REAL left out, in the units of exp2.  A row whose
- * lse is -inf, or past the last, sees nothing.
+ * Sets up a tile of queries of the item's head. m: the lse, relative to the row's anchor;
+ * l: its rounding error as REAL, in units of exp2.  A row whose lse is -inf, or past the
+ * last, sees no key.
  */
 static void begin_inspect(struct state *s, struct rows *g, int64_t row, int64_t rows)
 {
@@ -94,7 +97,7 @@ static ALWAYS_INLINE void recall_lanes(const struct state *s, const struct rows 
     }
 }
 
-/* Whether an lse lies so far below a score that exp2 has no answer. */
+/* Whether an lse lies so far below a score that exp2 would overflow. */
 static int is_beyond(const struct state *s, const struct rows *g)
 {
     int beyond = 0;
@@ -146,7 +149,10 @@ static void add_columns(const struct state *s, const struct rows *g, int64_t a, 
     }
 }
 
-/* The same for the last queries; the tile where they begin goes to their sums at once. */
+/*
+ * The same for the last queries; the tile that contains the first of them is added at
+ * once.
+ */
 static void add_last(const struct state *s, const struct rows *g, int64_t a, int64_t e,
                      int64_t last_query, REAL *to, double *sums)
 {
@@ -196,13 +202,13 @@ static void add_pooled(const struct state *s, const struct rows *g,
     }
 }
 
-/* A tile over keys j0 + a .. j0 + e - 1. */
+/* Inspects a tile over keys j0 + a .. j0 + e - 1. */
 static void inspect_tile(struct state *s, const struct rows *g,
                          const struct inspect_sums *c, int64_t j0, int64_t a, int64_t e,
                          int edge)
 {
     const struct inspection *request = c->request;
-    const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
+    const int64_t at = j0 + a - c->item->keys.lo; /* index in the item's keys */
 
     prefill_scores(s, g, j0, a, e, edge);
     recall(s, g, a, e, edge);
@@ -235,13 +241,16 @@ static void flush_columns(const struct inspect_sums *c)
         flush_lanes(c->last, keys, c->last_sum);
 }
 
-/* Keys lo .. hi - 1 within the block from j0 on: columns do not go in pairs. */
+/* The part of keys lo .. hi - 1 in the block from j0 on, not widened to pairs. */
 static struct key_range inspect_range(int64_t lo, int64_t hi, int64_t j0)
 {
     return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
 }
 
-/* Queries first .. end - 1, at most a group: the tiles alternate on a block of keys. */
+/*
+ * Inspects queries first .. end - 1, at most a group; the tiles alternate on each block
+ * of keys.
+ */
 static void inspect_group(struct state *s, const struct inspect_sums *c, int64_t first,
                           int64_t end)
 {
@@ -282,7 +291,7 @@ static size_t inspect_scratch(const struct problem *p)
     struct inspect_sums c;
     struct state s;
 
-    return carve_inspect(&s, &c, p, NULL);
+    return alloc_inspect(&s, &c, p, NULL);
 }
 
 static void inspect_columns(const struct problem *p, const struct inspect_item *item,
@@ -295,7 +304,7 @@ static void inspect_columns(const struct problem *p, const struct inspect_item *
     struct state s = {.p = p, .item = &own, .head = item->h, .heads = 1};
     struct inspect_sums c = {.request = request, .item = item};
 
-    carve_inspect(&s, &c, p, scratch);
+    alloc_inspect(&s, &c, p, scratch);
     memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
     attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
     attendi_inspect_clear_zoom(p, item);

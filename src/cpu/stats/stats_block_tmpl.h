@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: statistics of a block of keys, and the sums of a split as a record. */
+/* Not a header: statistics of a block of keys, and the record of a split. */
 
-/* |v| of keys a .. e - 1; in double where the square of a float would not do. */
-static void note_norms(const struct state *s, int64_t j0, int64_t a, int64_t e)
+/*
+ * |v| of keys a .. e - 1; in double if a square leaves the range of floats.
+ */
+static void stat_norms(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
 
@@ -27,11 +29,11 @@ static void note_norms(const struct state *s, int64_t j0, int64_t a, int64_t e)
                 sum += y * y;
             }
         }
-        s->note->norm[x] = (REAL)sqrt(sum);
+        s->stat->norm[x] = (REAL)sqrt(sum);
     }
 }
 
-/* Which sums are wanted; the spread is always. */
+/* Lists the requested sums; the spread is always one. */
 static void list_sums(const struct state *s)
 {
     static const unsigned needs[SUM_KINDS] = {
@@ -39,51 +41,54 @@ static void list_sums(const struct state *s)
         [SUM_NORM] = STATS_NORM,         [SUM_SINK1] = STATS_SINK,
         [SUM_SINK4] = STATS_SINK,        [SUM_NEAR] = STATS_NEAR,
         [SUM_NEAR + 1] = STATS_NEAR,     [SUM_NEAR + 2] = STATS_NEAR};
-    struct note *const note = s->note;
+    struct block_stat *const stat = s->stat;
 
-    note->wanted_count = 0;
+    stat->wanted_count = 0;
     for (int x = 0; x < sum_count(s->p); x++)
         if (x >= SUM_KINDS || wants(s, needs[x]))
-            note->wanted[note->wanted_count++] = x;
+            stat->wanted[stat->wanted_count++] = x;
 }
 
-/* What the tiles of an item share of a block. */
-static void begin_note(const struct state *s, int64_t j0, int64_t a, int64_t e)
+/* Prepares a block for all tiles of an item. */
+static void begin_stat(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
-    s->note->j0 = j0;
+    s->stat->j0 = j0;
     list_sums(s);
     if (wants(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        note_norms(s, j0, a, e);
+        stat_norms(s, j0, a, e);
     for (int64_t x = 0; x < BC; x++)
-        s->note->ramp[x] = (REAL)x;
+        s->stat->ramp[x] = (REAL)x;
 }
 
-/* Before the scores of a tile become weights. */
-static void open_note(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+/* Starts the block's sums of a tile, before scores become weights. */
+static void open_stat(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
                       int64_t e)
 {
-    struct note *const note = s->note;
+    struct block_stat *const stat = s->stat;
 
-    memset(note->sum, 0, (size_t)sum_count(s->p) * BR * sizeof(REAL));
-    memset(note->square, 0, sizeof note->square);
+    memset(stat->sum, 0, (size_t)sum_count(s->p) * BR * sizeof(REAL));
+    memset(stat->square, 0, sizeof stat->square);
     if (wants(s, STATS_LOG_DISTANCE))
         ln_distances(s, g, j0);
     if (wants(s, STATS_MAGNITUDE_NOISE))
-        memcpy(note->aside + a * BR, s->s + a * BR,
+        memcpy(stat->aside + a * BR, s->s + a * BR,
                (size_t)((e - a) * BR) * sizeof(REAL));
 }
 
-/* After it: single keys, noise, and the block combined with those before. */
-static void close_note(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
+/*
+ * Ends the block's sums of a tile: single keys, noise, and combination with earlier
+ * blocks.
+ */
+static void close_stat(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
                        int select)
 {
     if (wants(s, STATS_SINK) && j0 == 0)
-        note_sinks(s, g, a, e);
+        stat_sinks(s, g, a, e);
     if (wants(s, STATS_NEAR))
-        note_near(s, g, j0, a, e);
+        stat_near(s, g, j0, a, e);
     block_factors(s, g);
     if (wants_noise(s->p))
-        note_noise(s, g, j0, a, e, select);
+        stat_noise(s, g, j0, a, e, select);
     combine_block(s, g, a, e);
 }
 
@@ -100,7 +105,7 @@ static double query_square(const struct state *s, const struct rows *g, int64_t 
     return sum;
 }
 
-/* Sums of values, and of noise. */
+/* Saves sums of values and of noise. */
 static void save_values(const struct state *s, const struct rows *g, int64_t r,
                         double *record)
 {
@@ -117,10 +122,10 @@ static void save_values(const struct state *s, const struct rows *g, int64_t r,
 
         if (!wanted[kind])
             continue;
-        noise[0] = (double)g->tally->square[SQUARES_OF(kind) + 1][r];
-        noise[1] = (double)g->tally->square[SQUARES_OF(kind)][r];
+        noise[0] = (double)g->accum->square[SQUARES_OF(kind) + 1][r];
+        noise[1] = (double)g->accum->square[SQUARES_OF(kind)][r];
         for (int64_t c = 0; c < dv; c++)
-            noise[2 + c] = (double)g->tally->product[kind][c * BR + r];
+            noise[2 + c] = (double)g->accum->product[kind][c * BR + r];
     }
     record[ROW_QUERY2] =
         sums->key_noise ? s->p->scale * s->p->scale * query_square(s, g, r) : 0;
@@ -134,17 +139,17 @@ static void save_top(const struct state *s, const struct rows *g, int64_t r, dou
     real_bits key;
 
     for (int x = 0; x < sums->top; x++) {
-        top[x] = (double)g->tally->top[x][r] + shift;
-        memcpy(&key, &g->tally->top_key[x][r], sizeof key);
+        top[x] = (double)g->accum->top[x][r] + shift;
+        memcpy(&key, &g->accum->top_key[x][r], sizeof key);
         top[sums->top + x] = (double)key;
     }
 }
 
-/* The sums of one row over the current split. */
+/* Saves the sums of one row over the current split. */
 static void save_row_sums(const struct state *s, const struct rows *g, int64_t r,
                           double *record)
 {
-    const struct tally *const t = g->tally;
+    const struct accum *const t = g->accum;
     const struct stats *const stats = &s->p->stats;
     const double shift = attendi_alibi_shift(s->p, s->item->b, g->head[r], g->query[r]);
     const REAL *const sum = t->sum + r;

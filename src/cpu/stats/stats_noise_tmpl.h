@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: squares of weights times values, for the variance that noise makes. */
+/*
+ * Not a header: squared weights times values, for the variance of the output under noise.
+ */
 
-/* A score whose square is a number: finfo.min in a bias must not make it inf or NaN. */
+/* Clamps a score so that its square is finite, as with finfo.min in a bias. */
 static inline vec bounded(vec score)
 {
     const vec most = vec_set1(sizeof(REAL) == 4 ? (REAL)0x1p50 : (REAL)0x1p120);
@@ -10,18 +12,18 @@ static inline vec bounded(vec score)
     return vec_blend_lt(most, above, most, above);
 }
 
-/* In note->aside: squares of x = w, or of x = w s; hidden keys keep their mask. */
+/* Fills stat->aside with squares of x = w or of x = w s; hidden keys keep their mask. */
 static void square_aside(const struct state *s, const struct rows *g, int64_t a,
                          int64_t e, int kind)
 {
     const REAL *const w = plain_weights(s);
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const vec shift = vec_load(g->tally->shift + r);
+        const vec shift = vec_load(g->accum->shift + r);
         vec sum = vec_set1(0);
 
         for (int64_t x = a; x < e; x++) {
-            REAL *const at = s->note->aside + x * BR + r;
+            REAL *const at = s->stat->aside + x * BR + r;
             const vec weight = vec_load(w + x * BR + r);
             vec y = weight;
 
@@ -31,29 +33,29 @@ static void square_aside(const struct state *s, const struct rows *g, int64_t a,
             vec_store(at, y);
             sum = vec_add(sum, y);
         }
-        if (kind == NOISE_OF_NORMS) /* the other was summed as the weights arose */
-            vec_store(s->note->square[SQUARES_OF(kind)] + r, sum);
+        if (kind == NOISE_OF_NORMS) /* the other was summed with the weights */
+            vec_store(s->stat->square[SQUARES_OF(kind)] + r, sum);
     }
 }
 
-/* The block's sum x^2 v to that of the keys before. */
+/* Combines the block's sum x^2 v with that of earlier keys. */
 static void combine_product(struct state *s, struct rows *g, int64_t j0, int64_t a,
                             int64_t e, int select, REAL *product)
 {
-    memset(s->note->product, 0, (size_t)s->p->dv * BR * sizeof(REAL));
-    multiply_values(s, g, j0, a, e, select, s->note->aside, s->note->product);
+    memset(s->stat->product, 0, (size_t)s->p->dv * BR * sizeof(REAL));
+    multiply_values(s, g, j0, a, e, select, s->stat->aside, s->stat->product);
     for (int64_t c = 0; c < s->p->dv; c++)
         for (int64_t r = 0; r < g->width; r += VLEN) {
-            const vec f = vec_load(s->note->f + r),
-                      f_next = vec_load(s->note->f_next + r);
+            const vec f = vec_load(s->stat->f + r),
+                      f_next = vec_load(s->stat->f_next + r);
 
             add_rescaled(product + c * BR + r, vec_mul(f, f),
-                         s->note->product + c * BR + r, vec_mul(f_next, f_next));
+                         s->stat->product + c * BR + r, vec_mul(f_next, f_next));
         }
 }
 
-/* Noise of the keys last: its squares overwrite the scores that were put aside. */
-static void note_noise(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
+/* The noise of the keys comes last: its squares overwrite the scores in stat->aside. */
+static void stat_noise(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
                        int select)
 {
     const unsigned needs[NOISE_KINDS] = {
@@ -63,8 +65,8 @@ static void note_noise(struct state *s, struct rows *g, int64_t j0, int64_t a, i
         if (wants(s, needs[kind])) {
             square_aside(s, g, a, e, kind);
             for (int64_t r = 0; r < g->width; r += VLEN)
-                add_norms(s, s->note->aside, a, e, r, 2,
-                          s->note->square[SQUARES_OF(kind) + 1]);
-            combine_product(s, g, j0, a, e, select, g->tally->product[kind]);
+                add_norms(s, s->stat->aside, a, e, r, 2,
+                          s->stat->square[SQUARES_OF(kind) + 1]);
+            combine_product(s, g, j0, a, e, select, g->accum->product[kind]);
         }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: what statistics take of the scores before they become weights. */
+/* Not a header: statistics of the scores, before they become weights. */
 
 /*
- * A score and its key to their place among the k largest of each lane; of equal scores
- * the earlier key stays first, and NaN passes all.
+ * Inserts a score and its key into the k largest of each lane; of equal scores the
+ * earlier key comes first, and NaN comes before all.
  */
 static ALWAYS_INLINE void sift(vec *top, vec *key, vec score, vec index, const int k)
 {
@@ -26,14 +26,14 @@ static ALWAYS_INLINE vec max_of_four(const REAL *at)
 }
 
 /*
- * Scores among the largest so far are rare: eight keys share a look.  s->s has what
- * `scale`, which is positive, makes scores.
+ * Scores among the largest are rare, so eight keys are tested at once. s->s times
+ * `scale`, which is positive, are the scores.
  */
-static ALWAYS_INLINE void note_top_of(const struct state *s, struct rows *g, int64_t j0,
+static ALWAYS_INLINE void stat_top_of(const struct state *s, struct rows *g, int64_t j0,
                                       int64_t a, int64_t e, int64_t r, const int k,
                                       vec scale)
 {
-    struct tally *const t = g->tally;
+    struct accum *const t = g->accum;
     const vec bar = vec_load(t->bar + r);
     vec top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
 
@@ -67,7 +67,7 @@ struct raw {
     double keys, mean, m2;
 };
 
-/* Of one row's scores in the block, where they leave the range of a vector's sums. */
+/* The same of one row in double, for scores whose squares leave the range of REAL. */
 static struct raw raw_of_row(const REAL *score, int64_t a, int64_t e)
 {
     struct raw raw = {0, 0, 0};
@@ -84,8 +84,8 @@ static struct raw raw_of_row(const REAL *score, int64_t a, int64_t e)
     return raw;
 }
 
-/* Two sets of numbers combine about their common mean. */
-static void combine_raw(struct tally *t, int64_t r, struct raw raw)
+/* Combines the count, mean and squares of two sets of scores. */
+static void combine_raw(struct accum *t, int64_t r, struct raw raw)
 {
     const double keys = t->keys[r] + raw.keys, gap = raw.mean - t->raw_mean[r];
 
@@ -114,10 +114,10 @@ static ALWAYS_INLINE void sum_raw(const struct state *s, int64_t a, int64_t e, i
 }
 
 /*
- * The scores above -inf as they are, every key alike: about the largest for their mean,
- * then about that, so that squares do not cancel; the rest in double.
+ * Mean and variance of the scores above -inf: sums about the largest give the mean, then
+ * squares about the mean do not cancel; the rest is in double.
  */
-static void note_raw(const struct state *s, struct rows *g, int64_t a, int64_t e,
+static void stat_raw(const struct state *s, struct rows *g, int64_t a, int64_t e,
                      int64_t r)
 {
     const vec row_max = finite_or_0(vec_load(s->row_max + r));
@@ -140,6 +140,6 @@ static void note_raw(const struct state *s, struct rows *g, int64_t a, int64_t e
         } else if (keys[i] > 0) {
             raw = raw_of_row(s->s + r + i, a, e);
         }
-        combine_raw(g->tally, r + i, raw);
+        combine_raw(g->accum, r + i, raw);
     }
 }

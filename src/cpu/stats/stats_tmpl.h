@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: statistics of the rows of a tile, summed during the softmax.
- * Each block sums on its own, relative to the maximum that its weights have, and is
- * combined with the sums before: with M the larger maximum, D = m - M, F = exp D, each
- * side gives F x for a sum of weights, F^2 x for one of their squares, F (u + D l) for
- * the spread u = sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e. A split
- * leaves its sums of each row in double, and core combines them. Passes over scores come
- * before they become weights, passes over weights after, each a loop of its own: what is
- * not asked for costs nothing.
+ * Not a header: statistics of the rows of a tile, summed during the softmax.  Each block
+ * sums on its own, relative to the maximum that its weights have, and is combined with
+ * the sums before: with M the larger maximum, D = m - M, F = exp D, each side gives F x
+ * for a sum of weights, F^2 x for one of their squares, F (u + D l) for the spread u =
+ * sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e.  The sums of each row
+ * over a split are stored in double, and src/core combines them.  Each pass over scores,
+ * and over weights, is a loop of its own: statistics that are not requested cost nothing.
  */
 
 /*
@@ -36,25 +35,25 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 typedef REAL_INTEGER real_bits;
 
 /* Sums of one tile over the keys so far. */
-struct tally {
+struct accum {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
     double keys[BR], raw_mean[BR], raw_m2[BR];
     int64_t position[BR];
-    REAL shift[BR];               /* what ALiBi's anchor takes from the scores */
+    REAL shift[BR];               /* attendi_alibi_shift of the row */
     REAL top[ATTEND_TOP_MAX][BR]; /* largest scores, the first the largest */
-    REAL bar[BR]; /* the last of these in the splits before: what is not above it counts
-                     for nothing once all are combined */
-    REAL top_key[ATTEND_TOP_MAX][BR]; /* the bits of integers */
+    REAL bar[BR]; /* the last of these over earlier splits: scores not above it are not
+                     among the largest */
+    REAL top_key[ATTEND_TOP_MAX][BR]; /* integers, as bits */
     REAL square[SQUARES][BR];
     REAL *sum;                  /* [sums][BR] */
     REAL *product[NOISE_KINDS]; /* [dv][BR] sum x^2 v */
 };
 
 /* The current block of the current tile. */
-struct note {
-    int64_t j0;             /* where the block begins */
+struct block_stat {
+    int64_t j0;             /* first key of the block */
     REAL whole[BR];         /* sums of weights */
-    REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
+    REAL f[BR], f_next[BR]; /* factors of the earlier sums and of the block's */
     REAL square[SQUARES][BR];
     REAL norm[BC];  /* |v| of each key */
     REAL ramp[BC];  /* 0, 1, 2 ... */
@@ -64,7 +63,7 @@ struct note {
     REAL *ln;                                                 /* ln_distances */
     REAL *aside;   /* [BC][BR] scores, then squares */
     REAL *product; /* [dv][BR] */
-    void *parts;   /* what a product of squares needs besides */
+    void *parts;   /* working memory of a product of squares */
 };
 
 static bool wants(const struct state *s, unsigned needs)
@@ -82,36 +81,36 @@ static int sum_count(const struct problem *p)
     return SUM_KINDS + p->stats.bins + p->stats.class_count;
 }
 
-static struct note *carve_note(const struct problem *p, char *base, size_t *used)
+static struct block_stat *alloc_stat(const struct problem *p, char *base, size_t *used)
 {
     const size_t lanes = BR * sizeof(REAL);
-    struct note *note = take(base, used, sizeof *note);
-    struct note none, *const to = note ? note : &none;
+    struct block_stat *stat = bump(base, used, sizeof *stat);
+    struct block_stat none, *const to = stat ? stat : &none;
 
-    to->sum = take(base, used, (size_t)sum_count(p) * lanes);
-    to->ln = take(base, used,
+    to->sum = bump(base, used, (size_t)sum_count(p) * lanes);
+    to->ln = bump(base, used,
                   p->stats.needs & STATS_LOG_DISTANCE
                       ? (BR + (size_t)p->group * BC) * sizeof(REAL)
                       : 0);
-    to->aside = take(base, used, wants_noise(p) ? BC * lanes : 0);
-    to->product = take(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
-    to->parts = take(base, used, wants_noise(p) ? PARTS_BYTES : 0);
-    return note;
+    to->aside = bump(base, used, wants_noise(p) ? BC * lanes : 0);
+    to->product = bump(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
+    to->parts = bump(base, used, wants_noise(p) ? PARTS_BYTES : 0);
+    return stat;
 }
 
-static struct tally *carve_tally(const struct problem *p, char *base, size_t *used)
+static struct accum *alloc_accum(const struct problem *p, char *base, size_t *used)
 {
     const size_t lanes = BR * sizeof(REAL);
-    struct tally *tally = take(base, used, sizeof *tally);
-    struct tally none, *const to = tally ? tally : &none;
+    struct accum *accum = bump(base, used, sizeof *accum);
+    struct accum none, *const to = accum ? accum : &none;
 
-    to->sum = take(base, used, (size_t)sum_count(p) * lanes);
+    to->sum = bump(base, used, (size_t)sum_count(p) * lanes);
     for (int x = 0; x < NOISE_KINDS; x++)
-        to->product[x] = take(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
-    return tally;
+        to->product[x] = bump(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
+    return accum;
 }
 
-/* A key as bits in every lane: sift moves them and never looks at them. */
+/* A key as bits in every lane: sift only moves them. */
 static ALWAYS_INLINE vec key_bits(int64_t key)
 {
     const real_bits bits = (real_bits)key;
@@ -121,9 +120,9 @@ static ALWAYS_INLINE vec key_bits(int64_t key)
     return vec_set1(x);
 }
 
-static void begin_tally(const struct state *s, struct rows *g)
+static void begin_accum(const struct state *s, struct rows *g)
 {
-    struct tally *const t = g->tally;
+    struct accum *const t = g->accum;
     const size_t sums = (size_t)sum_count(s->p) * BR * sizeof(REAL);
     const int last = s->p->stats.top > 0 ? s->p->stats.top - 1 : 0;
     REAL *const sum = t->sum, *product[NOISE_KINDS], bar[BR];
@@ -158,4 +157,4 @@ static void begin_tally(const struct state *s, struct rows *g)
     }
 }
 
-static const REAL *ramp(const struct state *s) { return s->note->ramp; }
+static const REAL *ramp(const struct state *s) { return s->stat->ramp; }

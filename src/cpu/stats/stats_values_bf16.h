@@ -2,8 +2,8 @@
 /* Not a header: sums of bf16 values for statistics. */
 
 /*
- * product = sum of weights v over keys a .. e - 1, in float: squares of weights lose too
- * much by rounding to bf16.  A hidden key's weight has the sign bit set.
+ * product = sum of weights times v over keys a .. e - 1, in float: rounding squared
+ * weights to bf16 would lose too much.  Weights of hidden keys have the sign bit set.
  */
 static ALWAYS_INLINE void multiply_columns(const struct state *s, const struct rows *g,
                                            int64_t j0, int64_t a, int64_t e,

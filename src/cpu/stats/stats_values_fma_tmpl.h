@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Not a header: sums of values for statistics, by the product of products_tmpl.h. */
 
-/* product = sum of weights v over keys a .. e - 1, weights as s->s has them. */
+/*
+ * product = sum of weights times v over keys a .. e - 1, weights in the layout of s->s.
+ */
 static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,
                             int64_t e, int select, REAL *weights, REAL *product)
 {

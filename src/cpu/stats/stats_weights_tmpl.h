@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: what statistics sum of the weights of a block. */
+/* Not a header: statistics of the weights of a block. */
 
-/* Weights as they are before a product rounds them, -0.0 where hidden. */
+/* Unrounded weights, -0.0 for hidden keys. */
 static const REAL *plain_weights(const struct state *s)
 {
     return KEEPS_WEIGHTS ? s->s : s->extra;
@@ -16,24 +16,24 @@ static vec sum_gaps(const struct state *s, int64_t a, int64_t e, int64_t r, vec 
     for (int64_t x = a; x < e; x++) /* the sign bit is set, not cleared: -|gap| */
         minus = vec_fma(
             vec_load(w + x * BR),
-            vec_or(vec_sub(gap, vec_set1(s->note->ramp[x])), vec_set1((REAL)-0.0)),
+            vec_or(vec_sub(gap, vec_set1(s->stat->ramp[x])), vec_set1((REAL)-0.0)),
             minus);
     return vec_sub(vec_set1(0), minus);
 }
 
 /*
- * Keys before a row are position - key away, keys after it key - position: over a block
- * on one side of the row that is one sum, known already.  Rows in the block or a little
- * after it, where the difference would cancel, take key by key.
+ * Distances are position - key before a row and key - position after it: over a block on
+ * one side of the row, the existing sums suffice.  Rows in the block or shortly after it,
+ * where the difference would cancel, sum key by key.
  */
-static void note_distance(const struct state *s, const struct rows *g, int64_t j0,
+static void stat_distance(const struct state *s, const struct rows *g, int64_t j0,
                           int64_t a, int64_t e, int64_t r)
 {
-    const vec whole = vec_load(s->note->whole + r), reach = vec_load(s->note->reach + r);
+    const vec whole = vec_load(s->stat->whole + r), reach = vec_load(s->stat->reach + r);
     REAL lanes[VLEN];
 
     for (int i = 0; i < VLEN; i++)
-        lanes[i] = (REAL)(g->tally->position[r + i] - j0);
+        lanes[i] = (REAL)(g->accum->position[r + i] - j0);
     const vec gap = vec_load(lanes), none = vec_set1(0), far = vec_set1(2 * BC);
     const vec ahead = vec_sub(vec_mul(gap, whole), reach); /* 0 - this is behind */
     vec sum = vec_blend_lt(gap, none, vec_sub(none, ahead), ahead);
@@ -42,7 +42,7 @@ static void note_distance(const struct state *s, const struct rows *g, int64_t j
         const vec near = vec_blend_lt(gap, far, sum_gaps(s, a, e, r, gap), sum);
         sum = vec_blend_lt(gap, none, sum, near);
     }
-    vec_store(s->note->sum + SUM_DISTANCE * BR + r, sum);
+    vec_store(s->stat->sum + SUM_DISTANCE * BR + r, sum);
 }
 
 /*
@@ -59,7 +59,7 @@ static void ln_distances(const struct state *s, const struct rows *g, int64_t j0
     REAL ln = (REAL)attendi_ln_distance(&p->stats, gap);
 
     for (int64_t x = 0; x < count; x++) {
-        s->note->ln[x] = ln;
+        s->stat->ln[x] = ln;
         if (++of_group == p->group) {
             of_group = 0;
             ln = (REAL)attendi_ln_distance(&p->stats, ++gap);
@@ -67,16 +67,16 @@ static void ln_distances(const struct state *s, const struct rows *g, int64_t j0
     }
 }
 
-static void note_ln_distance(const struct state *s, int64_t a, int64_t e, int64_t r)
+static void stat_ln_distance(const struct state *s, int64_t a, int64_t e, int64_t r)
 {
     const REAL *const w = plain_weights(s) + r;
-    const REAL *const ln = s->note->ln + r;
+    const REAL *const ln = s->stat->ln + r;
     vec sum = vec_set1(0);
 
     for (int64_t x = a; x < e; x++)
         sum =
             vec_fma(vec_load(w + x * BR), vec_load(ln + s->p->group * (BC - 1 - x)), sum);
-    vec_store(s->note->sum + SUM_LOG_DISTANCE * BR + r, sum);
+    vec_store(s->stat->sum + SUM_LOG_DISTANCE * BR + r, sum);
 }
 
 /* sum w norm^power; a hidden key's norm may be anything. */
@@ -86,7 +86,7 @@ static void add_norms(const struct state *s, const REAL *w, int64_t a, int64_t e
     vec sum = vec_set1(0);
 
     for (int64_t x = a; x < e; x++) {
-        const REAL norm = s->note->norm[x], y = power == 2 ? norm * norm : norm;
+        const REAL norm = s->stat->norm[x], y = power == 2 ? norm * norm : norm;
         const vec weight = vec_load(w + x * BR + r);
 
         sum = vec_fma(vec_blend(weight, vec_set1(0), vec_set1(y)), weight, sum);
@@ -94,10 +94,10 @@ static void add_norms(const struct state *s, const REAL *w, int64_t a, int64_t e
     vec_store(to + r, sum);
 }
 
-static void note_sinks(const struct state *s, const struct rows *g, int64_t a, int64_t e)
+static void stat_sinks(const struct state *s, const struct rows *g, int64_t a, int64_t e)
 {
     const REAL *const w = plain_weights(s);
-    REAL *const first = s->note->sum + SUM_SINK1 * BR, *const four = first + BR;
+    REAL *const first = s->stat->sum + SUM_SINK1 * BR, *const four = first + BR;
 
     for (int64_t x = a; x < min_i64(e, 4); x++)
         for (int64_t r = 0; r < g->width; r++) {
@@ -106,17 +106,17 @@ static void note_sinks(const struct state *s, const struct rows *g, int64_t a, i
         }
 }
 
-static void note_near(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+static void stat_near(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
                       int64_t e)
 {
     const REAL *const w = plain_weights(s);
 
     for (int64_t r = 0; r < g->width; r++)
         for (int64_t y = 0; y < SUMS_NEAR_KEYS; y++) {
-            const int64_t x = g->tally->position[r] - j0 - y;
+            const int64_t x = g->accum->position[r] - j0 - y;
 
             if (x >= a && x < e)
-                s->note->sum[(SUM_NEAR + y) * BR + r] = w[x * BR + r];
+                s->stat->sum[(SUM_NEAR + y) * BR + r] = w[x * BR + r];
         }
 }
 
@@ -127,7 +127,7 @@ static int bin_of(const struct state *s, int64_t gap)
     return (int)min_i64(63 - __builtin_clzll(far), s->p->stats.bins - 1);
 }
 
-/* The bin of a key for all lanes of these positions, or -1 where they differ. */
+/* The bin of a key, if it is the same for all lanes of these positions; else -1. */
 static int common_bin(const struct state *s, const int64_t *position, int64_t key)
 {
     const int64_t first = position[0] - key, last = position[VLEN - 1] - key;
@@ -141,15 +141,15 @@ static int common_bin(const struct state *s, const int64_t *position, int64_t ke
 static void add_lanes(REAL *to, vec x) { vec_store(to, vec_add(vec_load(to), x)); }
 
 /*
- * Neighbouring keys are mostly of one bin, for all lanes: its sums stay in a register.
- * Every lane adds its keys in order, whatever the others do.
+ * Neighbouring keys mostly share a bin in all lanes, whose sums stay in a register.
+ * Every lane adds its keys in order, independently of the others.
  */
-static void note_bins(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+static void stat_bins(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
                       int64_t e, int64_t r)
 {
-    const int64_t *const position = g->tally->position + r;
+    const int64_t *const position = g->accum->position + r;
     const REAL *const w = plain_weights(s);
-    REAL *const bins = s->note->sum + SUM_KINDS * BR;
+    REAL *const bins = s->stat->sum + SUM_KINDS * BR;
     vec sum = vec_load(bins + r);
     int of = 0;
 
@@ -173,31 +173,31 @@ static void note_bins(const struct state *s, const struct rows *g, int64_t j0, i
     vec_store(bins + of * BR + r, sum);
 }
 
-static void note_classes(const struct state *s, int64_t j0, int64_t a, int64_t e,
+static void stat_classes(const struct state *s, int64_t j0, int64_t a, int64_t e,
                          int64_t r)
 {
     const struct stats *stats = &s->p->stats;
     const int32_t *const class = stats->classes + s->item->b * s->p->nk + j0;
     const REAL *const w = plain_weights(s);
-    REAL *const masses = s->note->sum + (SUM_KINDS + stats->bins) * BR;
+    REAL *const masses = s->stat->sum + (SUM_KINDS + stats->bins) * BR;
 
     for (int64_t x = a; x < e; x++)
         if (class[x] >= 0)
             add_lanes(masses + class[x] * BR + r, vec_load(w + x * BR + r));
 }
 
-/* What is summed of the weights of a vector of rows. */
-static void note_weights(const struct state *s, const struct rows *g, int64_t j0,
+/* Sums of the weights of a vector of rows. */
+static void stat_weights(const struct state *s, const struct rows *g, int64_t j0,
                          int64_t a, int64_t e, int64_t r)
 {
     if (wants(s, STATS_DISTANCE))
-        note_distance(s, g, j0, a, e, r);
+        stat_distance(s, g, j0, a, e, r);
     if (wants(s, STATS_LOG_DISTANCE))
-        note_ln_distance(s, a, e, r);
+        stat_ln_distance(s, a, e, r);
     if (wants(s, STATS_NORM))
-        add_norms(s, plain_weights(s), a, e, r, 1, s->note->sum + SUM_NORM * BR);
+        add_norms(s, plain_weights(s), a, e, r, 1, s->stat->sum + SUM_NORM * BR);
     if (wants(s, STATS_BINS))
-        note_bins(s, g, j0, a, e, r);
+        stat_bins(s, g, j0, a, e, r);
     if (wants(s, STATS_CLASSES))
-        note_classes(s, j0, a, e, r);
+        stat_classes(s, j0, a, e, r);
 }

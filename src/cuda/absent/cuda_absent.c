@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ATTENDI_NO_CUDA is why this build has no kernels for GPUs. */
+/* Builds without GPU kernels.  ATTENDI_NO_CUDA: the reason, for messages. */
 #include <stdio.h>
 
 #include "base/error.h"

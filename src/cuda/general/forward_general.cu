@@ -260,7 +260,7 @@ __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a
             stack[level][r] = acc[r];
         full |= 1u << level;
     }
-    /* The levels left of an incomplete tree, latest keys first. */
+    /* The remaining levels of an incomplete tree, latest keys first. */
     int level = __ffs((int)full) - 1;
     if (threadIdx.x < TILE_ROWS) {
         s.m[threadIdx.x] = s.tree.m[level][threadIdx.x];
@@ -409,7 +409,7 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
 COMBINE(f64, double)
 COMBINE(f32, float)
 
-/* P of a tile of rows and keys, from the row_norm of each row. */
+/* P of a tile of rows and keys, relative to the row_norm of each row. */
 template <class E> __device__ void weights_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;

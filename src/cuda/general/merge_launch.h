@@ -5,21 +5,21 @@
 
 #include "attend/attend.h"
 
-/* What fits in kernel parameters. */
+/* Limit of kernel parameters. */
 enum { MERGE_PARTS_MOST = 24 };
 
 struct merge_launch {
     attend_part part[MERGE_PARTS_MOST];
-    attend_tensor out, lse; /* lse.data NULL: not wanted */
+    attend_tensor out, lse; /* lse.data NULL: not requested */
     int64_t rows;
     int count;
 };
 
-/* Copies the records of one part into rows; without from.data, one record of no key. */
+/* Copies the records of one part into rows.  from.data NULL: writes one empty record. */
 struct gather_launch {
     attend_tensor from; /* (nb, hq, nq, width) */
     attend_tensor to;   /* (nb, hq, nq, records (dv + 2)), dense */
-    int64_t at, width;  /* first column in `to`, and how many */
+    int64_t at, width;  /* first column in `to`, and number of columns */
     int64_t rows;
 };
 

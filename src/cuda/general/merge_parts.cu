@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parts in device memory.  attend_merge_with: parts by O and LSE, as in
- * cpu/merge/merge_rows.h.  A CTA has a row.  It computes the weights of all parts before
+ * cpu/merge/merge_rows.h.  One CTA per row.  It computes the weights of all parts before
  * it writes an output, because an output may overwrite a part.
  */
 #include "cuda/general/merge_launch.h"

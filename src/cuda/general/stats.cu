@@ -1,167 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Row statistics in passes of their own, so that they change no bit of O.  The first pass
- * over the keys finds the largest scores, the second sums relative to the row max, in
- * double.  Eight threads per row.  A second kernel computes the statistics from these
- * sums, a third the summaries of heads.
+ * Sums of row statistics in separate passes, so that the bits of O do not change.  The
+ * first pass over the keys finds the largest scores, the second sums relative to the row
+ * max, in double.  Eight threads per row.  stats_read.cu computes statistics from the
+ * sums.
  */
-#include "core/row_stats_read.h"
-#include "cuda/tile.cuh"
+#include "cuda/general/stats_tile.cuh"
 
-enum { ROW_THREADS = TILE_THREADS / TILE_ROWS };
-/* Loads of a thread under way: in a short call latency is most of the time. */
+/* Loads in flight per thread: in short calls load latency dominates. */
 enum { AT_ONCE = 16 };
-
-template <class T> struct stats_memory {
-    struct tile<T> tile;
-    double weight[TILE_ROWS][TILE_KEYS]; /* e = exp(score - m); 0 for hidden keys */
-    /* ln(1 + distance); once a key is counted, (e score)^2, 0 for hidden keys. */
-    double other[TILE_ROWS][TILE_KEYS];
-    double norm[TILE_KEYS]; /* |v| */
-    int class_of[TILE_KEYS];
-    double m[TILE_ROWS], mean[TILE_ROWS], keys[TILE_ROWS];
-    int64_t best[TILE_ROWS]; /* the first key of score m; -1: none */
-    int not_number[TILE_ROWS];
-    T top_score[TILE_ROWS][ATTEND_TOP_MAX];
-    int top_key[TILE_ROWS][ATTEND_TOP_MAX];
-};
-static_assert(sizeof(struct stats_memory<double>) <= SHARED_F64 &&
-                  sizeof(struct stats_memory<float>) <= SHARED_F32,
-              "a CTA is given so much");
-
-/*
- * The largest scores of some keys, largest first; of equal scores, the earlier key first.
- * In registers: every index is known when it is compiled.
- */
-template <class T> struct top_list {
-    T score[ATTEND_TOP_MAX];
-    int key[ATTEND_TOP_MAX]; /* INT32_MAX: none */
-    T least;                 /* the last of those that are asked for */
-
-    __device__ void clear()
-    {
-#pragma unroll
-        for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-            score[x] = (T)-CUDART_INF;
-            key[x] = INT32_MAX;
-        }
-        least = (T)-CUDART_INF;
-    }
-    static __device__ bool precedes(T a, int i, T b, int j)
-    {
-        return a > b || (a == b && i < j);
-    }
-    __device__ void exchange(int x, int y)
-    {
-        if (precedes(score[y], key[y], score[x], key[x])) {
-            const T s = score[x];
-            const int k = key[x];
-            score[x] = score[y];
-            key[x] = key[y];
-            score[y] = s;
-            key[y] = k;
-        }
-    }
-    template <int HALF> __device__ void sort_halves()
-    {
-#pragma unroll
-        for (int x = 0; x < ATTEND_TOP_MAX; x++)
-            if ((x & HALF) == 0)
-                exchange(x, x + HALF);
-        if constexpr (HALF > 1)
-            sort_halves<HALF / 2>();
-    }
-    /* A key that is later than all before. */
-    __device__ void insert(int count, T s, int k)
-    {
-        if (!(s > least))
-            return;
-#pragma unroll
-        for (int x = 0; x < ATTEND_TOP_MAX; x++)
-            if (s > score[x]) {
-                const T other = score[x];
-                const int other_key = key[x];
-                score[x] = s;
-                key[x] = k;
-                s = other;
-                k = other_key;
-            }
-        least = score[0];
-#pragma unroll
-        for (int x = 1; x < ATTEND_TOP_MAX; x++)
-            least = x < count ? score[x] : least;
-    }
-    /*
-     * Merges the lists of the threads of a row.  Of two lists, one of them backwards, the
-     * larger of each pair are the largest of both.  These rise, then fall; exchanges
-     * at half of the length, a quarter and so on sort them.
-     */
-    __device__ void merge()
-    {
-#pragma unroll
-        for (int o = 1; o < ROW_THREADS; o *= 2) {
-            T s[ATTEND_TOP_MAX];
-            int k[ATTEND_TOP_MAX];
-#pragma unroll
-            for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-                s[x] = __shfl_xor_sync(~0u, score[ATTEND_TOP_MAX - 1 - x], o);
-                k[x] = __shfl_xor_sync(~0u, key[ATTEND_TOP_MAX - 1 - x], o);
-            }
-#pragma unroll
-            for (int x = 0; x < ATTEND_TOP_MAX; x++)
-                if (precedes(s[x], k[x], score[x], key[x])) {
-                    score[x] = s[x];
-                    key[x] = k[x];
-                }
-            sort_halves<ATTEND_TOP_MAX / 2>();
-        }
-    }
-};
-static_assert((ATTEND_TOP_MAX & (ATTEND_TOP_MAX - 1)) == 0, "halves of halves");
-
-__device__ inline double sum_of_row(double x)
-{
-    for (int o = 1; o < ROW_THREADS; o *= 2)
-        x += __shfl_xor_sync(~0u, x, o);
-    return x;
-}
-
-/*
- * A tile of few rows keeps its scores for the second pass, where they fit: block x in
- * rows (x + 1) rows .. of the weights, of which the second pass uses the first.
- */
-template <class T> __device__ bool keeps_scores(const struct tile<T> &t)
-{
-    const int64_t blocks = ceil_div_i64(t.end, TILE_KEYS) - t.first / TILE_KEYS;
-
-    return blocks > 0 && (blocks + 1) * t.rows <= TILE_ROWS;
-}
-
-template <class T> __device__ int kept_row(const struct tile<T> &t, int64_t j)
-{
-    return (int)(j / TILE_KEYS - t.first / TILE_KEYS + 1) * t.rows;
-}
-
-template <class T> __device__ void keep_scores(struct stats_memory<T> &s, int64_t j)
-{
-    const int at = kept_row(s.tile, j);
-
-    for (int y = (int)threadIdx.x; y < s.tile.rows * TILE_KEYS; y += TILE_THREADS)
-        s.weight[at + y / TILE_KEYS][y % TILE_KEYS] =
-            s.tile.score[y / TILE_KEYS][y % TILE_KEYS];
-}
-
-/* Begins and ends with a barrier, as tile_scores() does. */
-template <class T> __device__ void take_scores(struct stats_memory<T> &s, int64_t j)
-{
-    const int at = kept_row(s.tile, j);
-
-    __syncthreads();
-    for (int y = (int)threadIdx.x; y < s.tile.rows * TILE_KEYS; y += TILE_THREADS)
-        s.tile.score[y / TILE_KEYS][y % TILE_KEYS] =
-            (T)s.weight[at + y / TILE_KEYS][y % TILE_KEYS];
-    __syncthreads();
-}
 
 /* Row max, number and mean of the scores, and the top keys. */
 template <class T, class E>
@@ -244,8 +91,9 @@ __device__ void find_norms(struct stats_memory<T> &s, const struct problem &p, i
 static_assert(TILE_THREADS == 2 * TILE_KEYS, "two threads per key");
 
 /*
- * Sums of e v, e^2 v and (e score)^2 v over the block.  A thread has a column and some
- * rows, ROWS at a time; where columns are few, threads share them.
+ * Sums of e v, e^2 v and (e score)^2 v over the block.  A thread computes one column of
+ * several rows, ROWS at a time; if there are few columns, threads divide the rows of a
+ * column.
  */
 template <int ROWS, class T, class E>
 __device__ void add_values_of(struct stats_memory<T> &s, const struct launch &a,
@@ -290,7 +138,7 @@ __device__ void add_values_of(struct stats_memory<T> &s, const struct launch &a,
 #pragma unroll
                     for (int y = 0; y < ROWS; y++) {
                         const double e = s.weight[first + y][x];
-                        /* Not 0 times Inf where the key is hidden. */
+                        /* Hidden keys: V is read as 0, since 0 * Inf is NaN. */
                         const double value =
                             is_finite || s.tile.score[first + y][x] != (T)-CUDART_INF ? v
                                                                                       : 0;
@@ -341,8 +189,8 @@ __device__ double sum_of_keys(const struct stats_memory<T> &s, int r, int64_t j,
 }
 
 /*
- * Sums of e by distance and by class, each by one thread in the order of keys.
- * Distances of bin b, 2^b - 1 and more, are two stretches of keys.
+ * Sums of e by distance and by class, each by one thread in the order of keys.  Bin b
+ * holds distances from 2^b - 1 on: two ranges of keys.
  */
 template <class T>
 __device__ void add_distances_and_classes(const struct stats_memory<T> &s,
@@ -444,8 +292,8 @@ __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int
 }
 
 /*
- * scale^2 |q|^2 of row r: its threads load columns side by side, and each adds all of
- * them in order.  Called by all threads.
+ * scale^2 |q|^2 of row r.  Threads of the row load adjacent columns, and each adds all
+ * columns in order.  Called by all threads.
  */
 template <class T, class E>
 __device__ double query_squares(const struct tile<T> &t, const struct problem &p, int r,
@@ -565,7 +413,7 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
     }
 }
 
-/* CTAS: as many CTAs of an SM have registers. */
+/* CTAS: minimum CTAs per SM, for __launch_bounds__. */
 #define STATS(name, E, CTAS)                                                             \
     extern "C" __global__ void __launch_bounds__(TILE_THREADS, CTAS)                     \
         attend_stats_##name(const __grid_constant__ struct launch a)                     \
@@ -577,222 +425,3 @@ STATS(f64, double, 2)
 STATS(f32, float, 3)
 STATS(f16, __half, 3)
 STATS(bf16, __nv_bfloat16, 3)
-
-/* ---- statistics from the sums of a row ------------------------------------- */
-
-/* Threads that share a row, of which this is `first` of `step`. */
-struct sharing {
-    int first, step;
-};
-
-__device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int64_t i,
-                              const double *numbers, int count, struct sharing by)
-{
-    for (int x = by.first; x < count; x += by.step)
-        store_any(to.data, to.dtype, view_offset(to.stride, b, h, i) + x * to.stride[3],
-                  numbers[x]);
-}
-
-/* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
-__device__ void store_row(const struct problem &p, int64_t index, const double *sums,
-                          const struct stats_products &products, struct sharing by)
-{
-    const struct stats &s = p.stats;
-    const int64_t b = index / p.nq / p.hq, h = index / p.nq % p.hq, i = index % p.nq;
-    struct row_stats row;
-
-    if (s.raw.data)
-        store_numbers(s.raw, b, h, i, sums, s.sums_length, by);
-    if (sums[ROW_MAX] == -CUDART_INF)
-        attendi_stats_no_keys(&row);
-    else if (isnan(sums[ROW_MAX]))
-        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
-    else
-        attendi_stats_read(&p, sums, &products, by.first, by.step, &row);
-    for (int c = by.first; s.rows.data && c < s.columns; c += by.step)
-        store_any(s.rows.data, s.rows.dtype,
-                  view_offset(s.rows.stride, b, h, i) + c * s.rows.stride[3],
-                  row.value[s.column[c]]);
-    if (s.top_weights.data)
-        store_numbers(s.top_weights, b, h, i, row.top_weight, s.named, by);
-    for (int x = by.first; s.top_keys && x < s.named; x += by.step)
-        s.top_keys[index * s.named + x] = row.top_key[x];
-    if (s.distances.data)
-        store_numbers(s.distances, b, h, i, row.bin, s.bins, by);
-    if (s.class_mass.data)
-        store_numbers(s.class_mass, b, h, i, row.class_mass, s.class_count, by);
-    if (s.digest && by.first == 0)
-        attendi_stats_digest(s.digest + index * ATTEND_SUMMARY_COUNT, row.value);
-}
-
-/* Rows first .. first + count - 1, one thread each; the loads are coalesced. */
-__device__ void read_short_records(const struct launch &a, double *staged, int64_t first,
-                                   int count)
-{
-    const int length = a.p.stats.sums_length, own = (int)threadIdx.x;
-    const double *const records = a.sums + first * length;
-
-    __syncthreads();
-#pragma unroll 8
-    for (int y = own; y < count * length; y += TILE_THREADS)
-        staged[y] = records[y];
-    __syncthreads();
-    if (own < count) {
-        const double *const sums = staged + own * length;
-        store_row(a.p, first + own, sums, attendi_stats_products(&a.p.stats, sums, 0, 1),
-                  {0, 1});
-    }
-}
-
-/* One row, by the threads of a warp. */
-__device__ void read_record(const struct launch &a, double *staged, int64_t x)
-{
-    const int length = a.p.stats.sums_length, lane = (int)threadIdx.x % 32;
-    const double *const record = a.sums + x * length;
-    const double *sums = record;
-
-    if (length <= STATS_STAGED) {
-        double *const own = staged + (int)threadIdx.x / 32 * STATS_STAGED;
-
-        __syncwarp();
-#pragma unroll 8
-        for (int y = lane; y < length; y += 32)
-            own[y] = record[y];
-        __syncwarp();
-        sums = own;
-    }
-    /* In the order of one thread where one may read it: the same bits. */
-    const bool is_short = length <= STATS_SHORT;
-    struct stats_products products =
-        attendi_stats_products(&a.p.stats, sums, is_short ? 0 : lane, is_short ? 1 : 32);
-
-    for (int o = 1; o < 32 && !is_short; o *= 2) {
-        products.output2 += __shfl_xor_sync(~0u, products.output2, o);
-        for (int kind = 0; kind < 2; kind++)
-            products.inner[kind] += __shfl_xor_sync(~0u, products.inner[kind], o);
-    }
-    store_row(a.p, x, sums, products, {lane, 32});
-}
-
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    attend_stats_rows(const __grid_constant__ struct launch a)
-{
-    __shared__ double staged[TILE_THREADS * STATS_SHORT];
-    const int64_t rows = a.p.nb * a.p.hq * a.p.nq;
-    const int64_t grid = (int64_t)gridDim.x * TILE_THREADS;
-    static_assert(TILE_THREADS / 32 * STATS_STAGED <= TILE_THREADS * STATS_SHORT,
-                  "records of the warps");
-
-    if (stats_rows_by_threads(a.p.stats.sums_length, rows))
-        for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS; x < rows; x += grid)
-            read_short_records(a, staged, x, (int)min_i64(TILE_THREADS, rows - x));
-    else
-        for (int64_t x = ((int64_t)blockIdx.x * TILE_THREADS + threadIdx.x) / 32;
-             x < rows; x += grid / 32)
-            read_record(a, staged, x);
-}
-
-/* ---- summaries ------------------------------------------------------------ */
-
-struct part {
-    double sum, squares, least, most;
-    long long rows;
-};
-
-__device__ inline int summary_bin(int what, double x)
-{
-    const double width = what == ATTEND_SUMMARY_MARGIN ? ATTEND_SUMMARY_MARGIN_BIN
-                                                       : 1.0 / ATTEND_SUMMARY_BINS;
-    const double bin = floor(x / width);
-
-    return bin < 0 ? 0 : bin < ATTEND_SUMMARY_BINS ? (int)bin : ATTEND_SUMMARY_BINS - 1;
-}
-
-/* Sum over the threads of a CTA, by a tree; all threads get it. */
-__device__ double sum_of_block(double x, double *memory)
-{
-    __syncthreads();
-    memory[threadIdx.x] = x;
-    for (int o = TILE_THREADS / 2; o > 0; o /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < o)
-            memory[threadIdx.x] += memory[threadIdx.x + o];
-    }
-    __syncthreads();
-    return memory[0];
-}
-
-/* Rows first .. end - 1 of a head, in two passes: the sd has no cancellation. */
-__device__ void summarise(const double *digest, int what, int64_t first, int64_t end,
-                          attend_summary *to)
-{
-    __shared__ double memory[TILE_THREADS], least[TILE_THREADS], most[TILE_THREADS];
-    __shared__ unsigned long long bins[ATTEND_SUMMARY_BINS];
-    double sum = 0, squares = 0, rows = 0, low = CUDART_INF, high = -CUDART_INF;
-
-    __syncthreads();
-    if (threadIdx.x < ATTEND_SUMMARY_BINS)
-        bins[threadIdx.x] = 0;
-    __syncthreads();
-    for (int64_t i = first + threadIdx.x; i < end; i += TILE_THREADS) {
-        const double x = digest[i * ATTEND_SUMMARY_COUNT + what];
-
-        if (isnan(x))
-            continue;
-        atomicAdd(&bins[summary_bin(what, x)], 1ull);
-        rows += 1;
-        low = fmin(low, x);
-        high = fmax(high, x);
-        sum += x;
-    }
-    least[threadIdx.x] = low;
-    most[threadIdx.x] = high;
-    rows = sum_of_block(rows, memory);
-    const double mean = sum_of_block(sum, memory) / rows;
-    for (int64_t i = first + threadIdx.x; i < end; i += TILE_THREADS) {
-        const double x = digest[i * ATTEND_SUMMARY_COUNT + what];
-
-        if (!isnan(x))
-            squares += (x - mean) * (x - mean);
-    }
-    squares = sum_of_block(squares, memory);
-    if (threadIdx.x < ATTEND_SUMMARY_BINS)
-        to->histogram[threadIdx.x] = (int64_t)bins[threadIdx.x];
-    if (threadIdx.x != 0)
-        return;
-    for (int x = 0; x < TILE_THREADS; x++) {
-        low = fmin(low, least[x]);
-        high = fmax(high, most[x]);
-    }
-    to->rows = (int64_t)rows;
-    to->mean = rows > 0 ? mean : CUDART_NAN;
-    to->sd = rows > 0 ? sqrt(squares / rows) : CUDART_NAN;
-    to->min = rows > 0 ? low : CUDART_NAN;
-    to->max = rows > 0 ? high : CUDART_NAN;
-}
-
-/* One summary per CTA. */
-extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
-    attend_summaries(const __grid_constant__ struct launch a)
-{
-    const struct problem &p = a.p;
-    const int64_t tenths = ATTEND_SUMMARY_GROUPS - 1;
-
-    for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x) {
-        const int64_t group = item % ATTEND_SUMMARY_GROUPS;
-        const int64_t rest = item / ATTEND_SUMMARY_GROUPS;
-        const int what = (int)(rest % p.stats.summary_kinds);
-        const int64_t head = rest / p.stats.summary_kinds, x = group - 1;
-        char *const to = (char *)p.stats.summaries + item * p.stats.summary_stride;
-
-        __syncthreads();
-        for (int64_t y = threadIdx.x; y < p.stats.summary_stride / 8; y += TILE_THREADS)
-            ((int64_t *)to)[y] = 0;
-        __syncthreads();
-        if (what < ATTEND_SUMMARY_COUNT)
-            summarise(p.stats.digest + head * p.nq * ATTEND_SUMMARY_COUNT, what,
-                      group == 0 ? 0 : ceil_div_i64(p.nq * x, tenths),
-                      group == 0 ? p.nq : ceil_div_i64(p.nq * (x + 1), tenths),
-                      (attend_summary *)to);
-    }
-}

@@ -32,7 +32,7 @@ struct cuda_plan {
 _Static_assert(sizeof(struct cuda_plan) <= sizeof((struct plan *)0)->state,
                "a plan holds it");
 
-/* ---- what can be computed ---------------------------------------------------- */
+/* ---- supported problems ---------------------------------------------------- */
 
 /* Number of splits; supports() refuses more than the tree has levels for. */
 static int64_t splits_of(const struct problem *p, int64_t split_keys)

@@ -76,6 +76,26 @@ static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_e
     return ATTEND_OK;
 }
 
+/* ATTEND_CUDA_SPLIT, for tests: keys of a split of decoding, so that few keys have many.
+ */
+static attend_status choose_split(struct cuda_device *d, attend_error *err)
+{
+    const char *const asked = getenv("ATTEND_CUDA_SPLIT");
+    char *end = NULL;
+
+    if (!asked || *asked == '\0')
+        return ATTEND_OK;
+    const long keys = strtol(asked, &end, 10);
+    if (*end != '\0' || keys < SM90_SPLIT_LEAST || keys > 1 << 20 ||
+        keys % SM90_SPLIT_LEAST)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "ATTEND_CUDA_SPLIT (\"%.40s\") is not a multiple of %d up to "
+                            "%d",
+                            asked, SM90_SPLIT_LEAST, 1 << 20);
+    d->decode_split = (int)keys;
+    return ATTEND_OK;
+}
+
 static attend_status find_device(struct cuda_device *d, int ordinal, attend_error *err)
 {
     int count = 0, major = 0, minor = 0;
@@ -98,10 +118,11 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
                             "options.device: cuda:%d has compute capability %d.%d, and "
                             "kernels need 8.0",
                             ordinal, major, minor);
+    TRY(choose_split(d, err));
     return choose_kernels(d, major == 9 && minor == 0 && d->driver.encode_tiled, err);
 }
 
-/* Whether a module is for this GPU. */
+/* Whether this GPU uses a module. */
 static bool is_wanted(const struct cuda_device *d, enum module_name module)
 {
     return module < MODULE_sm80_prefill ||
@@ -166,7 +187,7 @@ attend_status attendi_cuda_open(struct cuda_device **out, const char *name,
     TRY(read_name(name, &ordinal, err));
     struct cuda_device *const d = attendi_allocate(allocator, sizeof *d);
     if (!d)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a device of %zu bytes",
+        return attendi_fail(err, ATTEND_ENOMEM, "out of memory for a device of %zu bytes",
                             sizeof *d);
     *d = (struct cuda_device){.stream = NULL};
     attend_status status = attendi_driver_open(&d->driver, err);
@@ -274,7 +295,7 @@ attend_status attendi_cuda_workspace(struct cuda_device *d, size_t size, void **
                                      attend_error *err)
 {
     if (size == SIZE_MAX)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a workspace of so much");
+        return attendi_fail(err, ATTEND_ENOMEM, "the workspace is too large");
     if (d->lent) {
         *to = d->lent;
         return size <= d->lent_size

@@ -10,7 +10,7 @@
 #include "cuda/host/kernel_names.h"
 #include "cuda/launch.h"
 
-/* Device memory that is kept between calls. */
+/* Device memory, reused between calls. */
 struct device_memory {
     cu_pointer at;
     size_t size;
@@ -24,8 +24,9 @@ struct cuda_device {
     cu_function kernel[KERNEL_COUNT]; /* NULL: not for this GPU */
     cu_stream stream;
     int sm_count;
-    bool hopper; /* order FAST uses the kernels of sm90.cuh */
-    bool sm80;   /* order FAST uses the kernels of sm80.cuh */
+    bool hopper;      /* order FAST uses the kernels of sm90.cuh */
+    bool sm80;        /* order FAST uses the kernels of sm80.cuh */
+    int decode_split; /* keys of a split of Hopper's decoding; 0: of nk */
     struct device_memory workspace, staging;
     struct device_memory control; /* counters: 0 before and after each launch */
     void *lent;                   /* the caller's workspace; NULL: `workspace` */

@@ -30,8 +30,8 @@ enum module_name {
     KERNEL(forward_general, combine_f64)                                                 \
     KERNEL(forward_general, combine_f32)                                                 \
     KERNEL_TYPES(stats, stats)                                                           \
-    KERNEL(stats, stats_rows)                                                            \
-    KERNEL(stats, summaries)                                                             \
+    KERNEL(stats_read, stats_rows)                                                       \
+    KERNEL(stats_read, summaries)                                                        \
     KERNEL_TYPES(inspect, columns)                                                       \
     KERNEL_TYPES(inspect, pooled)                                                        \
     KERNEL_TYPES(inspect, zoom)                                                          \

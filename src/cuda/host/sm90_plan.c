@@ -9,13 +9,13 @@
 #include "cuda/host/tensor_maps.h"
 
 enum { WIDTH_MOST = 256, WARP_ROWS = 16 };
-/* What of K and V should stay in the cache while tiles of the same heads run. */
+/* Bytes of K and V that should stay in the cache while tiles of the same heads run. */
 #define SECTION_BYTES ((int64_t)32 << 20)
-/* Of the non-finite kernel, which has nothing to do as a rule. */
+/* CTAs of the non-finite kernel, which usually has no work. */
 enum { NONFINITE_CTAS = 44 };
-/* Records of a row whose factors fit into shared memory. */
-#define DECODE_KEYS_MOST ((int64_t)24000 * SM90_SPLIT)
 #define SIZE_MOST ((int64_t)1 << 29)
+/* From so many keys on, splits of decoding have 2048 keys, below 1024. */
+#define SPLIT_WIDE_FROM ((int64_t)1 << 16)
 
 static int64_t width_of(const struct problem *p)
 {
@@ -24,7 +24,7 @@ static int64_t width_of(const struct problem *p)
     return most <= 64 ? 64 : most <= 128 ? 128 : 256;
 }
 
-/* Scores are finished before they are compared. */
+/* Whether scores are modified before the row max. */
 static bool has_score_mod(const struct problem *p)
 {
     return p->bias.data || p->alibi || p->softcap != 0;
@@ -36,7 +36,7 @@ static int block_keys(const struct problem *p)
     return width_of(p) == 256 || has_score_mod(p) ? 64 : 128;
 }
 
-/* Three warpgroups have a tile, not two. */
+/* Whether three warpgroups share a tile, not two. */
 static bool is_tall(const struct problem *p, const struct sm90_plan *plan)
 {
     return plan->path == SM90_PREFILL && width_of(p) == 64 && !plan->masked &&
@@ -56,13 +56,13 @@ static int tile_rows(const struct problem *p, const struct sm90_plan *plan)
     return plan->path == SM90_DECODE ? 64 : is_tall(p, plan) ? 192 : SM90_TILE_ROWS;
 }
 
-/* Scores are a product times a positive number, for all keys that a row may see. */
+/* Whether scores are the scaled product only, with a positive scale. */
 static bool rule_is_plain(const struct problem *p)
 {
     return !p->mask.data && !has_score_mod(p);
 }
 
-/* Rows whose first position the host knows, or the caller's array has as it is. */
+/* Whether the first position is known on the host, or is the caller's array unchanged. */
 static bool positions_fit(const struct problem *p)
 {
     return p->first_query == 0 ||
@@ -83,11 +83,12 @@ static enum sm90_path path_of(const struct cuda_device *d, const struct problem 
 {
     if (!numbers_fit(d, p) || p->shard || p->weights.data)
         return SM90_NONE;
-    if (p->nq == 1 && (p->nk > DECODE_KEYS_MOST || !rule_is_plain(p)))
+    if (p->nq == 1 && !rule_is_plain(p))
         return SM90_NONE;
     if (p->d < 1 || p->d > WIDTH_MOST || p->dv < 1 || p->dv > WIDTH_MOST || p->nk < 1 ||
         p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
-        p->nb * p->hq > SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT)) ||
+        p->nb * p->hq >
+            SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT_LEAST)) ||
         p->nb * p->hq == 0 || (has_score_mod(p) && width_of(p) > 128))
         return SM90_NONE;
     return p->nq == 1 && p->group <= 64 ? SM90_DECODE : SM90_PREFILL;
@@ -98,15 +99,27 @@ static const attend_view *input(const struct problem *p, int x)
     return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
 }
 
-static int64_t splits_of(const struct problem *p)
+/* Keys of a split of decoding: of nk alone, so that no other row changes a row's bits. */
+static int64_t split_keys(const struct cuda_device *d, const struct problem *p)
 {
-    return ceil_div_i64(p->nk, SM90_SPLIT);
+    return d->decode_split ? d->decode_split : p->nk < SPLIT_WIDE_FROM ? 1024 : 2048;
+}
+
+static int64_t splits_of(const struct cuda_device *d, const struct problem *p)
+{
+    return ceil_div_i64(p->nk, split_keys(d, p));
+}
+
+/* Floats of a record: reference and sum, then columns in fours. */
+static int64_t record_length(const struct problem *p)
+{
+    return SM90_RECORD_HEAD + ceil_div_i64(p->dv, 4) * 4;
 }
 
 /*
- * Whether the kernels that fuse row statistics have what is asked for.  Not those of a
- * single query: decoding does not fuse them, and a head of a group that is too large for
- * decoding has the same bits.
+ * Whether the fused kernels compute all requested statistics.  Not for a single query:
+ * decoding does not fuse them, and groups that are too large for decoding must have the
+ * same bits.
  */
 static bool fuses_stats(const struct problem *p)
 {
@@ -121,7 +134,9 @@ static bool fuses_stats(const struct problem *p)
 
 /* ---- masks --------------------------------------------------------------------- */
 
-/* Tiles of rows that a mask differs by: 0 steps over axes that share it. */
+/*
+ * Sets the steps between tiles of the packed mask; 0 for axes that the mask broadcasts.
+ */
 static void set_mask(const struct problem *p, struct sm90_rules *r)
 {
     const int64_t blocks = ceil_div_i64(p->nq, SM90_TILE_ROWS);
@@ -169,9 +184,9 @@ void attendi_sm90_plan(const struct cuda_device *d, const struct problem *p,
         if (plan->packs[x])
             plan->pack_at[x] = attendi_cuda_take(total, attendi_packed_count(view), 2);
     }
-    if (plan->path == SM90_DECODE && splits_of(p) > 1)
+    if (plan->path == SM90_DECODE && splits_of(d, p) > 1)
         plan->records_at = attendi_cuda_take(
-            total, p->nb * p->hq * splits_of(p) * (p->dv + 2), sizeof(float));
+            total, p->nb * p->hq * splits_of(d, p) * record_length(p), sizeof(float));
 }
 
 /* The rows of a group of heads as rows of one head, for nq = 1. */
@@ -189,7 +204,7 @@ struct sm90_call {
     struct sm90_launch a;
 };
 
-/* Who sees whom, in the kernel's terms. */
+/* Sets the bounds of visible keys for the kernel. */
 static void set_bounds(const struct problem *p, struct sm90_launch *a)
 {
     const bool causal = p->causal != ATTEND_CAUSAL_NONE;
@@ -219,8 +234,8 @@ static int64_t section_heads(const struct problem *p)
     return heads * p->group;
 }
 
-static void set_shape(const struct problem *p, const struct sm90_plan *plan,
-                      struct sm90_launch *a)
+static void set_shape(const struct cuda_device *d, const struct problem *p,
+                      const struct sm90_plan *plan, struct sm90_launch *a)
 {
     const bool folds = plan->path == SM90_DECODE;
 
@@ -231,7 +246,9 @@ static void set_shape(const struct problem *p, const struct sm90_plan *plan,
     a->nk = (int)p->nk;
     a->d = (int)p->d;
     a->dv = (int)p->dv;
-    a->splits = folds ? (int)splits_of(p) : 1;
+    a->splits = folds ? (int)splits_of(d, p) : 1;
+    a->split_keys = (int)split_keys(d, p);
+    a->record = (int)record_length(p);
     a->row_blocks = (int)ceil_div_i64(a->rows, tile_rows(p, plan));
     a->section = (int)section_heads(p);
     a->tiles = a->nb * a->heads * a->row_blocks * a->splits;
@@ -282,7 +299,7 @@ static void set_outputs(const struct problem *p, bool folds, struct sm90_launch 
     }
 }
 
-/* Zeros that the kernels leave as zeros. */
+/* Allocates counters that are 0 before and after each launch. */
 static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
                                   attend_error *err)
 {
@@ -295,7 +312,7 @@ static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
                                  d->driver.fill(d->control.at, 0, size, d->stream),
                                  "clearing memory", err));
     }
-    /* The flags are where they were in any other call: the list is not left at 0. */
+    /* The flags have a fixed place; the list after them is not zeroed by the kernels. */
     a->control = (int *)d->control.at;
     a->flags = a->control + SM90_CONTROL_COUNT;
     a->list = a->flags + (d->control.size / sizeof(int) - SM90_CONTROL_COUNT) / 2;
@@ -314,7 +331,7 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     TRY(attendi_map_tensor(d, p->dtype, &a->q, q, tile_rows(p, plan), &call->q, err));
     TRY(attendi_map_tensor(d, p->dtype, &a->k, p->k.size, keys, &call->k, err));
     TRY(attendi_map_tensor(d, p->dtype, &a->v, p->v.size, keys, &call->v, err));
-    call->out = call->q; /* something valid, where it is not used */
+    call->out = call->q; /* unused, but has to be valid */
     a->out_tma = plan->path == SM90_PREFILL && !a->out_float &&
                  attendi_tma_stores(a->out.data, out, a->out.stride);
     return a->out_tma
@@ -322,13 +339,13 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
                : ATTEND_OK;
 }
 
-/* The kernel of a type, from that of f16. */
+/* The kernel for an element type, given the one for f16. */
 static enum kernel_name of_type(enum kernel_name first, const struct problem *p)
 {
     return (enum kernel_name)((int)first + (p->dtype == ATTEND_BF16));
 }
 
-/* The kernel of a width and a type, from that of 64 columns and f16. */
+/* The kernel for a width and an element type, given the one for 64 columns and f16. */
 static enum kernel_name of_width(enum kernel_name first, const struct problem *p)
 {
     return of_type((enum kernel_name)((int)first + 2 * (int)(width_of(p) / 128)), p);
@@ -387,9 +404,8 @@ static attend_status combine_records(struct cuda_device *d, const struct problem
     return attendi_cuda_launch(
         d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
         (int64_t)a->nb * a->heads * a->rows,
-        a->splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS : SM90_COMBINE_COLUMNS,
-        ((size_t)a->splits * 2 + 4 * SM90_COMBINE_COLUMNS) * sizeof(float), parameters,
-        err);
+        32 * (int)min_i64(SM90_COMBINE_WARPS, a->splits),
+        SM90_COMBINE_SHARED * sizeof(float), parameters, err);
 }
 
 static attend_status launch_all(struct cuda_device *d, const struct problem *p,
@@ -426,7 +442,7 @@ attend_status attendi_sm90_run(struct cuda_device *d, const struct problem *p,
         fold_heads(&call.a.q, p->group);
         call.a.records = (float *)(void *)(workspace + plan->records_at);
     }
-    set_shape(p, plan, &call.a);
+    set_shape(d, p, plan, &call.a);
     set_bounds(p, &call.a);
     set_rules(p, plan, workspace, &call.a);
     call.a.stats = (struct sm90_row_sums){

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-/* Of tensor maps, in the driver's numbers. */
+/* Constants of the driver for tensor maps. */
 enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
 enum { MAP_COLUMNS = 64 };
 
@@ -33,7 +33,7 @@ int64_t attendi_packed_count(const attend_view *view)
     return view->size[0] * view->size[1] * view->size[2] * attendi_padded_columns(view);
 }
 
-/* Size 1 has no stride that matters; the driver wants one all the same. */
+/* The stride of an axis of size 1 has no effect, but has to be valid for the driver. */
 attend_status attendi_map_tensor(struct cuda_device *d, attend_dtype dtype,
                                  const struct sm90_tensor *t, const int64_t size[4],
                                  int rows, cu_tensor_map *map, attend_error *err)

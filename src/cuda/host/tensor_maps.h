@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors of 16-bit elements as TMA takes them: packed where they have to be, and mapped.
+/*
+ * Tensor maps (TMA descriptors) of 16-bit tensors, which are packed first if necessary.
  */
 #ifndef ATTEND_CUDA_TENSOR_MAPS_H
 #define ATTEND_CUDA_TENSOR_MAPS_H
@@ -7,17 +8,20 @@
 #include "cuda/host/device.h"
 #include "cuda/sm90/sm90.h"
 
-/* Strides of 16 bytes, none negative, columns side by side. */
+/*
+ * Whether TMA can load it: strides are multiples of 16 bytes and not negative, columns
+ * contiguous.
+ */
 bool attendi_tma_takes(const void *data, const int64_t size[4], const int64_t stride[4]);
 /*
- * Whether it can be stored to: rows end at 16 bytes too.  A store may end there, not at
- * the last column, and what follows in a padded row is not the tensor's.
+ * Whether TMA can store to it: rows end at multiples of 16 bytes too.  A store may end
+ * there and not at the last column, and the padding of a row is not part of the tensor.
  */
 bool attendi_tma_stores(const void *data, const int64_t size[4], const int64_t stride[4]);
 
 struct sm90_tensor attendi_sm90_tensor(const void *data, const int64_t stride[4]);
 
-/* Columns of a packed view, a multiple of 16 bytes, and all its elements. */
+/* Columns of a packed view, padded to 16 bytes, and its number of elements. */
 int64_t attendi_padded_columns(const attend_view *view);
 int64_t attendi_packed_count(const attend_view *view);
 

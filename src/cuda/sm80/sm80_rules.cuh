@@ -28,12 +28,7 @@ DEVICE void find_bounds(const struct problem &p, struct tile_rows &t)
         at += p.nk - p.nq;
     else if (p.causal == ATTEND_CAUSAL_OFFSET)
         at += clamp_i64(p.causal_offset[t.b], -POSITION_MAX, POSITION_MAX);
-    if (p.causal != ATTEND_CAUSAL_NONE)
-        end = at + 1;
-    if (p.window_right >= 0)
-        end = min_i64(end, at + p.window_right + 1);
-    if (p.window_left >= 0)
-        begin = at - p.window_left;
+    ATTENDI_CLIP_KEYS(p, at, begin, end);
     t.begin = (int)clamp_i64(begin, -SM80_FAR, SM80_FAR);
     t.end = (int)clamp_i64(end, -SM80_FAR, SM80_FAR);
     t.length = p.key_lengths ? (int)clamp_i64(p.key_lengths[t.b], 0, p.nk) : (int)p.nk;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Attention on Hopper: bf16 and f16, with TMA and wgmma.  A warp-specialised persistent
- * kernel: one CTA for each SM takes tiles until none is left.  Warp 0 is the producer;
- * every further warpgroup is a consumer and has 64 rows of the tile.
+ * kernel: one CTA per SM takes tiles from a counter.  Warp 0 is the producer; every
+ * further warpgroup is a consumer and has 64 rows of the tile.
  *
  *   producer  K(n-1) Q  K(n-2) V(n-1)  K(n-3) V(n-2) ...                    V(0)
  *
@@ -102,7 +102,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         }
         const int to = t.to, from = t.from;
         int top = t.block * C::BM + group * 64;
-        if constexpr (C::TILE_IN_SHARED) { /* what the loop does not need */
+        if constexpr (C::TILE_IN_SHARED) { /* values that the main loop does not use */
             if (first_lane) {
                 store_shared(own + OWN_ID, id);
                 store_shared(own + OWN_RINGS, (int)(qp | is << 1 | ip << 2));
@@ -114,7 +114,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         uint32_t P[BN / 4];
         softmax st;
 
-        /* Of the non-finite kernel, before the product reads V. */
+        /* Non-finite kernel: makes V finite before the product reads it. */
         auto mend_v = [&](int n) {
             if constexpr (C::NONFINITE) {
                 const tile_of u = kept_tile(own);
@@ -136,7 +136,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                      k + (x / 4) * (BN * 128 >> 4) + (x % 4) * 2, x > 0);
             product_commit();
         };
-        /* Of the first half of the keys; the others are hidden. */
+        /* Scores of the first half of the keys; the others are hidden. */
         auto half_scores = [&]() {
             if constexpr (C::HALF_BLOCK) {
                 const uint64_t q = q_slab + qs * (C::QBYTES >> 4),
@@ -194,8 +194,8 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 return t;
         };
         /*
-         * Blocks from `masked` on may hide keys at their end, those before `left` at
-         * their beginning; the first that a row sees is never before `masked`.
+         * Blocks from `masked` on may hide keys at their end, blocks before `left` at
+         * their beginning; the first visible block of a row is never before `masked`.
          */
         auto masked_from = [&](const tile_of &u) {
             return max(row_end(p, u, top_row()) - 1, 0) / BN;
@@ -203,7 +203,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto left_to = [&](const tile_of &u) {
             return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
         };
-        /* The last block of which each row of the warpgroup sees half or more. */
+        /* The last block of which every row of the warpgroup sees at least half. */
         auto learn_at = [&](const tile_of &u) {
             return (row_end(p, u, top_row()) + BN / 2) / BN - 1;
         };
@@ -218,7 +218,10 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             }
             __syncwarp();
         }
-        /* Hides what causal rule, window and lengths do; says whether they may. */
+        /*
+         * Hides keys by causal rule, window and lengths; true if the block may have
+         * hidden keys.
+         */
         auto hide_block = [&](int j) {
             const int at = 2 * (lane & 3) + j * BN;
             const int masked = C::NONFINITE          ? masked_from(known())
@@ -253,7 +256,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                                : bits_at) +
                              index_of<C>(entry) * BN / SM90_UNIT * SM90_TILE_THREADS);
         };
-        /* The rule on a block; says whether it may hide keys by their place. */
+        /* Applies the rule to a block; true if it may hide keys by position. */
         auto apply_rule = [&](int entry) {
             const int j = index_of<C>(entry);
             if (C::SCORE_MOD && p.rules.score_mod)
@@ -281,7 +284,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             ms.clear(tops);
         int entry = entry_of(to - 1), next = entry;
         load_bits(entry);
-        if (C::QBUFFERS == 1) /* where the queries go */
+        if (C::QBUFFERS == 1) /* buffer of the queries */
             release_stored();
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
@@ -307,10 +310,10 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         pack_weights<C>(S, P);
         next = entry_of(max(to - 2, from));
         bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
-        /* Rows that a mask has shown no key yet have no reference. */
+        /* Rows without a visible key so far have no reference. */
         bool unseen = C::MASKED && p.rules.on &&
                       __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
-        int begun = 0; /* O holds products */
+        int begun = 0; /* whether O has products */
 #pragma unroll 1
         for (int n = to - 2; n >= from; n--) {
             mend_v(n + 1);
@@ -450,7 +453,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 for (int i = 0; i < DV / 2; i++)
                     if (((i >> 1) & 1) == r)
                         O[i] = __fmaf_rn(O[i], factor, 0.f);
-                if (st.l[r] == 0) { /* whatever V holds */
+                if (st.l[r] == 0) { /* for any V */
 #pragma unroll
                     for (int i = 0; i < DV / 2; i++)
                         if (((i >> 1) & 1) == r)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums of P over queries on Hopper: the forward pass on its side.  A tile is 256 keys,
- * which stay, 64 for each of four warpgroups; queries come by in blocks of 128 with their
- * lse.  S = K Q^T, P = 2^(S c - lse), and the sum of each row of P is the mass of a key.
- * A block's sum is in float, all blocks' in double, in the order of queries.  One block
- * of threads for each SM takes every so many tiles, the next K while it
- * computes.
+ * Sums of P over queries on Hopper: the forward pass transposed.  A tile of 256 keys, 64
+ * for each of four warpgroups, stays in shared memory; queries are loaded in blocks of
+ * 128 with their LSE.  S = K Q^T, P = 2^(S c - lse), and the sum of each row of P is the
+ * mass of a key.  The sum of a block is in float, the sum of all blocks in double, in the
+ * order of queries.  The kernel is persistent: one CTA per SM computes several tiles, and
+ * loads the next K while it computes.
  *
  *   copies   K  Q(first) Q(first+1) ...  K of the next tile  Q ...
  *   rows     wait Q(i) | issue S = K Q(i)^T | wait for S | sum | free Q(i)
  *
- * Warpgroups are not ordered: of four, some have a product under way while others sum.
+ * Warpgroups are not ordered: of four, some wait for a product while others sum.
  */
 #include "cuda/sm90/sm90.cuh"
 
 enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS, COLUMN_QUERIES = 128 };
 enum { COLUMN_STAGES = 3, COLUMN_THREADS = 128 * (COLUMN_GROUPS + 1), COLUMN_TILES = 2 };
 
-/* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
+/* lse in units of log 2, by query; +inf for -inf, so that 2^(x - lse) is 0. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_columns p)
 {
     for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < p.count;
@@ -45,7 +45,7 @@ template <class E, int D> struct column_layout {
     static_assert(SHARED <= SM90_SHARED, "fits an SM");
 };
 
-/* Queries that key j is seen by: begin .. end - 1. */
+/* Queries begin .. end - 1 see a key. */
 struct column_range {
     int begin, end;
 };
@@ -58,7 +58,7 @@ DEVICE column_range queries_of(const sm90_columns &p, const tile_of &t, int key)
             p.bounded ? min(p.nq, key + t.behind + 1) : p.nq};
 }
 
-/* The bounds of batch b, as find_tile() has them. */
+/* The bounds of batch b, as in find_tile(). */
 DEVICE tile_of column_bounds(const sm90_columns &p, int b)
 {
     tile_of t = {};
@@ -79,13 +79,13 @@ DEVICE tile_of column_bounds(const sm90_columns &p, int b)
     return t;
 }
 
-/* A tile: its keys, and the blocks of queries that see any of them. */
+/* A tile: its keys, and the blocks of queries that see some of them. */
 struct column_tile {
     int top, h, b, from, end;
     tile_of bounds;
 };
 
-/* The longest first where tiles differ. */
+/* Longest tiles first. */
 DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
 {
     column_tile t;
@@ -110,8 +110,8 @@ DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
 }
 
 /*
- * The tile of a round: up one round, down the next, so that CTAs have the
- * same to do where tiles get shorter.  May be past the last.
+ * The tile of a round.  CTAs take tiles in ascending order in even rounds and in
+ * descending order in odd ones, which balances the load.  May be past the last tile.
  */
 DEVICE int tile_of_round(int round)
 {
@@ -120,7 +120,7 @@ DEVICE int tile_of_round(int round)
     return round * gridDim.x + place;
 }
 
-/* Where things lie in shared memory. */
+/* Layout of shared memory. */
 template <class L> struct column_places {
     uint32_t k, q, lse, full, freed, k_full, k_freed;
     DEVICE column_places(uint32_t base)
@@ -135,7 +135,7 @@ template <class L> struct column_places {
     }
 };
 
-/* A place in a ring of N, and how often it was passed, by its parity. */
+/* A slot of a ring of N, and the parity of the number of rounds. */
 template <int N> struct ring {
     uint32_t at, phase;
     DEVICE void step()
@@ -180,9 +180,9 @@ DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
 }
 
 /*
- * Weights of a block, from its scores and the lse of its queries; sums of two keys.  The
- * exponentials of a piece overlap with the sums of the piece before: the assembler moves
- * nothing across __syncwarp().
+ * Weights of a block from scores and lse, summed for two keys.  The exponentials of a
+ * piece overlap with the sums of the previous one: ptxas moves nothing across
+ * __syncwarp().
  */
 DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
                           float (&sum)[2][2])
@@ -211,7 +211,10 @@ DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
     add(COLUMN_QUERIES / 2 - PIECE);
 }
 
-/* Scores of queries before, and from on, counted from the thread's first. */
+/*
+ * Hides scores of queries before an index, and from an index on, relative to the thread's
+ * first query.
+ */
 DEVICE void hide_before(float (&S)[COLUMN_QUERIES / 2], int a, int b)
 {
 #pragma unroll

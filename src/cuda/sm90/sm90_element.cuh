@@ -10,7 +10,7 @@
 
 template <class E> struct element;
 template <> struct element<__nv_bfloat16> {
-    /* Bits by which weights of the first block exceed 1, and the limit of a sum. */
+    /* log2 of the largest weight of the first block, and the limit of a sum. */
     static constexpr float raised = 0.f, limit = 65536.f;
     static constexpr uint32_t inf = 0x7f80;
     static DEVICE uint32_t pack(float lo, float hi) { return pack_bf16(lo, hi); }
@@ -18,7 +18,7 @@ template <> struct element<__nv_bfloat16> {
     static DEVICE __nv_bfloat16 narrow(float x) { return __float2bfloat16(x); }
 };
 template <> struct element<__half> {
-    /* A weight below 2^-24 is lost in f16, one above 2^16 infinite. */
+    /* In f16, a weight below 2^-24 is 0 and one above 2^16 infinite. */
     static constexpr float raised = 4.f, limit = 32768.f;
     static constexpr uint32_t inf = 0x7c00;
     static DEVICE uint32_t pack(float lo, float hi) { return pack_f16(lo, hi); }

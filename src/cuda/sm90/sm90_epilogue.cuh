@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a tile: factors of rows, records, and what is stored. */
+/* Epilogue of a tile: factors of rows, records, stores. */
 #ifndef ATTEND_CUDA_SM90_EPILOGUE_CUH
 #define ATTEND_CUDA_SM90_EPILOGUE_CUH
 
@@ -22,8 +22,8 @@ DEVICE float sink_factor(double sink, double shift, double unit, float m, float 
 }
 
 /*
- * What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL.
- * `shift` is what scores are more than those that were compared.
+ * The factor of the sums of a row; stores its LSE to *to, unless NULL.  `shift` is added
+ * to compared scores to get scores.
  */
 template <bool NATS>
 DEVICE float row_factor(const sm90_launch &p, int h, double shift, float m, float l,
@@ -59,22 +59,19 @@ DEVICE void store_partial(const sm90_launch &p, const tile_of &t, const float (&
         float *const to =
             p.records +
             (((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) * p.splits + t.split) *
-                (p.dv + 2);
-        if ((lane & 3) == 0) {
-            to[0] = st.m[r];
-            to[1] = st.l[r];
-        }
+                p.record;
+        if ((lane & 3) == 0)
+            *(float2 *)to = make_float2(st.m[r], st.l[r]);
 #pragma unroll
-        for (int i = 0; i < N; i++)
-            if (((i >> 1) & 1) == r) {
-                const int column = 8 * (i / 4) + 2 * (lane & 3) + (i & 1);
-                if (column < p.dv)
-                    to[2 + column] = O[i];
-            }
+        for (int i = 2 * r; i < N; i += 4) {
+            const int column = 8 * (i / 4) + 2 * (lane & 3);
+            if (column < p.dv)
+                *(float2 *)(to + SM90_RECORD_HEAD + column) = make_float2(O[i], O[i + 1]);
+        }
     }
 }
 
-/* Element by element: f32, strides that TMA does not take. */
+/* Stores element by element: f32, strides that TMA cannot store. */
 template <class C, int N>
 DEVICE void store_rows(const sm90_launch &p, const tile_of &t, const float (&O)[N],
                        const int (&row)[2], int lane)
@@ -95,7 +92,7 @@ DEVICE void store_rows(const sm90_launch &p, const tile_of &t, const float (&O)[
     }
 }
 
-/* By way of the warp's own rows of the query buffer, which are no longer needed. */
+/* Stores through the warp's rows of the query buffer, which are free by then. */
 template <class C, int N>
 DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&O)[N],
                           uint32_t rows, int first_row, int lane, const CUtensorMap &mo)

@@ -57,7 +57,7 @@ DEVICE void store_tile(const CUtensorMap *map, uint32_t from, int c0, int c1, in
                  "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
                  : "memory");
 }
-/* `bytes` side by side, a multiple of 16, without a tensor map. */
+/* Copies `bytes` contiguous bytes, a multiple of 16, without a tensor map. */
 DEVICE void copy_line(uint32_t to, const void *from, int bytes, uint32_t bar)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -65,7 +65,8 @@ DEVICE void copy_line(uint32_t to, const void *from, int bytes, uint32_t bar)
                  "l"(from), "r"(bytes), "r"(bar)
                  : "memory");
 }
-/* Stores of this thread are one group; shared memory that they read may be written again.
+/*
+ * Commits the thread's stores as a group, and waits until they have read shared memory.
  */
 DEVICE void store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 DEVICE void store_wait_read()
@@ -90,14 +91,14 @@ template <int N> DEVICE void product_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
-/* Nothing of x moves across. */
+/* Compiler barrier: no computation of x moves across it. */
 template <int N> DEVICE void pin(float (&x)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i++)
         asm volatile("" : "+f"(x[i])::"memory");
 }
-/* Registers of each thread of the warpgroup from here on. */
+/* Sets the number of registers per thread of the warpgroup. */
 template <int N> DEVICE void registers_fewer()
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
@@ -115,7 +116,7 @@ DEVICE void named_arrive(int id, int threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 DEVICE void copy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-/* Counters that others change at the same time. */
+/* Atomic operations on counters in shared memory. */
 DEVICE int exchange_shared(uint32_t at, int x)
 {
     int old;
@@ -135,7 +136,7 @@ DEVICE int add_shared(uint32_t at, int x)
     return old;
 }
 
-/* Eight floats from `at` on and a word after them, where a >= b; no branch. */
+/* Stores eight floats and a word to `at` if a >= b, without a branch. */
 DEVICE void store_if_ge(float a, float b, uint32_t at, float x0, float x1, float x2,
                         float x3, float x4, float x5, float x6, float x7, int word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prefill on Hopper with boolean masks; and what a mask becomes before:
- * bits in the order of threads, and for each tile of rows the list of blocks of keys that
- * it has to look at.
+ * Prefill on Hopper with boolean masks, and preparation of masks: bits in the order of
+ * threads, and for each tile of rows the list of blocks of keys that are not fully
+ * hidden.
  */
 #include "cuda/sm90/sm90.cuh"
 
@@ -26,7 +26,7 @@ DEVICE uint32_t bits_of_bytes(uint4 x)
     return bits;
 }
 
-/* 16 keys of a row from `key` on; keys past the end are not seen. */
+/* 16 keys of a row from `key` on; keys past the end are hidden. */
 DEVICE uint32_t bits_of_row(const sm90_launch &p, const uint8_t *row, int key)
 {
     const int64_t step = p.rules.mask.stride[3];
@@ -40,7 +40,7 @@ DEVICE uint32_t bits_of_row(const sm90_launch &p, const uint8_t *row, int key)
     return bits;
 }
 
-/* Whether a unit from `at` on is there in whole, in pieces of 16 bytes. */
+/* Whether a unit from `at` on is complete and aligned for loads of 16 bytes. */
 DEVICE bool is_whole(const sm90_launch &p, const uint8_t *at, int top, int key)
 {
     const sm90_tensor &m = p.rules.mask;
@@ -50,8 +50,8 @@ DEVICE bool is_whole(const sm90_launch &p, const uint8_t *at, int top, int key)
 }
 
 /*
- * Of a tile of rows and a unit of keys: bits by rows first, then each thread's own, and
- * whether any and all of it is seen, by rows and keys that there are.
+ * Packs a tile of rows and a unit of keys: bits by rows, then by threads; and whether
+ * some or all of its existing elements are visible.
  */
 extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
     attend_sm90_mask(const __grid_constant__ sm90_launch p)
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
         const int unit = (int)(item % p.rules.units);
         const int64_t tile = item / p.rules.units, head = tile / p.row_blocks;
         const int block = (int)(tile % p.row_blocks), key = unit * SM90_UNIT;
-        /* Shared axes have one head, or one batch. */
+        /* Broadcast axes have one head, or one batch. */
         const int64_t heads = p.rules.bits_step[1] ? p.heads : 1;
         const uint8_t *const base = (const uint8_t *)m.data + head / heads * m.stride[0] +
                                     head % heads * m.stride[1];
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
         constexpr int OWN = SM90_TILE_ROWS * PIECES / SM90_TILE_THREADS;
         const int top = block * SM90_TILE_ROWS;
         if (is_whole(p, base + key, top,
-                     key)) { /* all loads before any of them is used */
+                     key)) { /* all loads before their use */
             uint4 piece[OWN];
 #pragma unroll
             for (int y = 0; y < OWN; y++) {
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
     }
 }
 
-/* One warp a list. */
+/* One warp per list. */
 template <class C> DEVICE void list_blocks(const sm90_launch &p)
 {
     const int lane = threadIdx.x & 31;
@@ -156,7 +156,7 @@ template <class C> DEVICE void list_blocks(const sm90_launch &p)
                     j | (state == SM90_ALL_SEEN ? 0 : SM90_MIXED);
             count += __popc(kept);
         }
-        /* Nothing to see: one block, all of it hidden. */
+        /* No visible key: one block, fully hidden. */
         if (lane == 0) {
             if (count == 0)
                 list[1] = t.from | SM90_MIXED;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recomputes tiles whose hidden values are not finite; sm90.cuh says why.  Their bits are
- * those of the other kernels: the same rows of a tile and keys of a block, the same products.
- * Columns of 0 add nothing, so one instance has all widths that share rows and keys.
+ * Recomputes tiles whose hidden values are not finite; see sm90.cuh.  The bits are those
+ * of the other kernels, with the same rows of a tile, keys of a block and products.
+ * Padding columns of 0 change no sum, so one instance serves all widths with the same
+ * rows and keys.
  */
 #include "cuda/sm90/sm90.cuh"
 

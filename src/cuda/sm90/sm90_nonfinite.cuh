@@ -6,7 +6,7 @@
 #include "cuda/sm90/sm90_rules.cuh"
 #include "cuda/sm90/sm90_softmax.cuh"
 
-/* Inf and NaN of a block of V become 0; thread x of all that have rows. */
+/* Replaces Inf and NaN of a block of V by 0; x: index of the thread. */
 template <class C> DEVICE void make_finite(uint32_t v, int thread)
 {
 #pragma unroll 1
@@ -49,8 +49,8 @@ DEVICE float score_of(const sm90_launch &p, const tile_of &t, int row, int key)
 }
 
 /*
- * Which sums of a thread Inf and NaN reach: a bit for each, +Inf and -Inf; NaN is both.
- * Bits, so that the loop over the columns is not unrolled: sums are registers.
+ * Sums of a thread with Inf or NaN: one bit for +Inf and one for -Inf; NaN sets both.
+ * Bits avoid unrolling the loop over columns, since sums are in registers.
  */
 template <int N> struct nonfinite_sums {
     uint32_t plus[N / 32], minus[N / 32];
@@ -88,7 +88,7 @@ template <int N> struct nonfinite_sums {
     }
 };
 
-/* What Inf and NaN of blocks that hide keys are to the rows that see them. */
+/* Adds Inf and NaN of blocks with hidden keys to the rows that see them. */
 template <class C, int N>
 DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N],
                            const softmax &st, const int (&row)[2], int lane)
@@ -107,7 +107,7 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
             const E *v = (const E *)p.v.data + t.b * p.v.stride[0] +
                          t.h / p.group * p.v.stride[1] + key * p.v.stride[2] +
                          2 * (lane & 3) * p.v.stride[3];
-            /* The value that sum i of the thread has. */
+            /* The value for sum i of the thread. */
             auto value = [&](int i) {
                 const int column = 8 * (i / 4) + (i & 1);
                 return column + 2 * (lane & 3) < p.dv

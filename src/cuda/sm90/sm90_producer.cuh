@@ -99,7 +99,7 @@ DEVICE void produce_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
     }
     replay();
     send(TILE_END);
-    /* The last CTA leaves everything as it was found. */
+    /* The last CTA resets all counters. */
     __threadfence();
     if (atomicAdd(done, 1) == (int)gridDim.x - 1) {
         if (C::NONFINITE) {

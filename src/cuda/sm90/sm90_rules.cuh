@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Masks, biases, ALiBi and softcap on a block of scores.  Where a rule changes scores
- * they are finished in nats, in the order of the contract: scaled, capped, biased, ALiBi
- * counted from the row's anchor; see attendi_anchor().
+ * Masks, biases, ALiBi and softcap on a block of scores.  Modified scores are in nats, in
+ * the order of attend.h: scale, softcap, bias, ALiBi from the row's anchor; see
+ * attendi_anchor().
  */
 #ifndef ATTEND_CUDA_SM90_RULES_CUH
 #define ATTEND_CUDA_SM90_RULES_CUH
@@ -42,7 +42,7 @@ DEVICE bool mask_shows(const sm90_launch &p, const tile_of &t, int row, int key)
 /* ---- scores -------------------------------------------------------------------------
  */
 
-/* Within 4 units in the last place: a series near 0, where the other form cancels. */
+/* Within 4 ulp: a series near 0, where the other form cancels. */
 DEVICE float tanh_of(float x)
 {
     const float y = x * x, e = ex2(2.885390081777926815f * x);
@@ -54,7 +54,7 @@ DEVICE float tanh_of(float x)
     return fabsf(x) < 0.25f ? s : 1.f - __fdividef(2.f, 1.f + e);
 }
 
-/* The lowest f64 is a number, not -inf, in float too. */
+/* Clamps to the range of float: the lowest finite f64 must not become -inf. */
 DEVICE float narrow_bias(double x)
 {
     const float most = 3.402823466e38f;
@@ -70,7 +70,7 @@ DEVICE int anchor_of(const sm90_launch &p, const tile_of &t, float slope, int ro
     return slope < 0 ? row_begin(p, t, row) : row_end(p, t, row) - 1;
 }
 
-/* What a score of a row is more than one counted from its anchor. */
+/* A score minus the same score with ALiBi relative to the anchor. */
 DEVICE double row_shift(const sm90_launch &p, const tile_of &t, int row)
 {
     if (!p.rules.alibi)
@@ -79,7 +79,7 @@ DEVICE double row_shift(const sm90_launch &p, const tile_of &t, int row)
     return slope * (double)(anchor_of(p, t, (float)slope, row) - (row * p.step + t.at));
 }
 
-/* One column of 16 rows into shared memory as float; `rows` of them are there. */
+/* Copies one column of `rows` of 16 rows to shared memory as float. */
 template <class T>
 DEVICE void stage_column(const char *at, int64_t step, int rows, uint32_t to)
 {
@@ -92,15 +92,15 @@ DEVICE void stage_column(const char *at, int64_t step, int rows, uint32_t to)
 }
 
 /*
- * Adds a bias to keys key .. of the warp's 16 rows from `top` on, by way of its own piece
- * of shared memory, 32 columns at a time: read by rows, used as products lie in
- * registers, which are scarce here.
+ * Adds a bias to keys key .. of the warp's 16 rows from `top` on, 32 columns at a time,
+ * through the warp's part of shared memory: read by rows, used in the register layout of
+ * products.
  */
 template <int N>
 DEVICE void add_bias(const sm90_launch &p, uint32_t tile, float (&S)[N], int top, int key,
                      uint32_t stage)
 {
-    const sm90_tensor &bias = p.rules.bias; /* its strides are bytes */
+    const sm90_tensor &bias = p.rules.bias; /* strides in bytes */
     const int lane = threadIdx.x & 31;
     const uint32_t to = stage + 4 * lane,
                    from = stage + (lane >> 2) * SM90_STAGE_PITCH + 8 * (lane & 3);
@@ -163,7 +163,7 @@ DEVICE void finish_scores(const sm90_launch &p, uint32_t tile, float (&S)[N], in
     }
 }
 
-/* The same of one product; what it is worth matters less than whether it is a number. */
+/* The same for one product, to find out whether it is NaN. */
 DEVICE float finish_score(const sm90_launch &p, const tile_of &t, int row, int key,
                           float product)
 {

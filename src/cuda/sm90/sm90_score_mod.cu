@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prefill on Hopper with biases, ALiBi or softcap, and a mask besides; and the same again
- * for tiles whose hidden values are not finite.  Blocks are of 64 keys: what finishes
- * scores needs the registers.
+ * Prefill on Hopper with biases, ALiBi or softcap, optionally with a mask, and the
+ * kernels for tiles with non-finite hidden values.  Blocks have 64 keys, since score_mod
+ * needs registers.
  */
 #include "cuda/sm90/sm90.cuh"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The softmax of a block of scores, as the head of sm90.cuh has it. */
+/* The softmax of a block of scores; see the top of sm90.cuh. */
 #ifndef ATTEND_CUDA_SM90_SOFTMAX_CUH
 #define ATTEND_CUDA_SM90_SOFTMAX_CUH
 
@@ -12,9 +12,9 @@ struct softmax {
 };
 
 /*
- * The unit of references.  Bits, scores times c, where one FMA then makes an exponent of
- * a score.  With a score_mod that of the scores, nats: the lowest float, which models add
- * to hide keys, times log2 e is no float.
+ * The reference for a score, in units of log 2 (score times c), so that one FMA gives the
+ * exponent.  With score_mod in nats: the lowest float, which models add to hide keys,
+ * overflows times log2 e.
  */
 template <class C> DEVICE float reference_of(float score, float c)
 {
@@ -24,7 +24,7 @@ template <class C> DEVICE float reference_bits(float bits)
 {
     return C::SCORE_MOD ? bits * 0.693147180559945309417f : bits;
 }
-/* 2 to the distance of two references, and to that of a score from a reference. */
+/* 2 to the difference of two references, and of a score and a reference. */
 template <class C> DEVICE float ex2_between(float a, float b, float c)
 {
     return ex2(C::SCORE_MOD ? (a - b) * c : a - b);
@@ -53,7 +53,7 @@ template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2]
     x[1] = fmaxf(a[1][0], a[1][1]);
 }
 
-/* Whether rows whose largest scores are `most` see scores that span more than 2^160. */
+/* Whether the weights of rows with largest scores `most` span more than 2^160. */
 template <int N>
 DEVICE void find_wide(const float (&S)[N], const float (&most)[2], float c,
                       bool (&wide)[2])
@@ -72,7 +72,7 @@ DEVICE void find_wide(const float (&S)[N], const float (&most)[2], float c,
 }
 
 /*
- * The first block: the reference, and whether the row is lazy, by the smallest of a
+ * The first block: sets the reference, and whether the row is lazy, by the minimum of a
  * quarter of its scores.
  */
 template <class C, int N>
@@ -93,8 +93,8 @@ DEVICE void start_rows(const float (&S)[N], float (&most)[2], softmax &st, float
 }
 
 /*
- * Raises references where a score is 2^8 above; says whether any of the warp was.
- * `most`: the largest of the thread's scores.
+ * Raises references that a score exceeds by 2^8; true if any of the warp was raised.
+ * `most`: the largest scores of the thread.
  */
 template <class C>
 DEVICE bool raise_reference(float (&most)[2], softmax &st, float c, bool all,
@@ -144,7 +144,7 @@ DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2]
     if (over) {
         float most[2] = {sum[0][0], sum[1][0]};
         float by[2] = {1.f, 1.f};
-        /* Not where a score is NaN: the row is NaN either way, and its tile stays. */
+        /* Not for a NaN score: the row is NaN in any case. */
         if (sum[0][0] >= 1e38f || sum[1][0] >= 1e38f)
             lost = true;
         largest_of_four(most);
@@ -175,7 +175,9 @@ DEVICE void pack_weights(const float (&S)[N], uint32_t (&P)[N / 2])
         P[i] = element<typename C::E>::pack(S[2 * i], S[2 * i + 1]);
 }
 
-/* Scores of keys outside begin .. end - 1, counted from the thread's first column. */
+/*
+ * Hides scores of keys outside begin .. end - 1, relative to the thread's first column.
+ */
 template <int N>
 DEVICE void hide(float (&S)[N], const int (&begin)[2], const int (&end)[2], bool left)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Prefill on Hopper with the sums that row statistics are made of; and the same with a
- * mask.
- */
+/* Prefill on Hopper with fused row statistics, with and without a mask. */
 #include "cuda/sm90/sm90.cuh"
 
 SM90_KERNEL(stats_d64_f16, __half, 64, 128, 2, 3, false, false, 0, true)

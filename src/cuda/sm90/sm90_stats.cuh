@@ -12,11 +12,11 @@
 #include "cuda/sm90/sm90_softmax.cuh"
 
 /*
- * Where the largest scores of a thread wait in shared memory.  A part is eight scores of
- * a row, of 32 columns that lie side by side; a thread keeps, for each of its two rows,
- * the two parts with the largest maxima: their scores, and the key of the first column.
- * The second largest score of a row is in the first of the two, or is the maximum of the
- * second.  A word besides counts keys, where a rule hides single ones.
+ * Layout of the largest scores of a thread in shared memory.  A part is eight scores of a
+ * row, of 32 adjacent columns; a thread keeps, for each of its two rows, the two parts
+ * with the largest maxima: their scores, and the key of the first column.  The second
+ * largest score of a row is in the first of the two, or is the maximum of the second.  A
+ * word besides counts keys, where a rule hides single ones.
  */
 enum {
     TOP_FIRST_KEY = 32, /* after eight scores */
@@ -31,7 +31,7 @@ enum {
 static_assert(TOP_THREAD == SM90_TOP_BYTES, "as sm90.h has it");
 static_assert(TOP_FIRST_KEY == 32, "as store_part() has it");
 
-/* Eight scores as a product leaves them, and a key, where a >= b; no branch. */
+/* store_if_ge() of the eight scores of a part in the register layout of a product. */
 DEVICE void store_part(float a, float b, uint32_t at, const float *s, int key)
 {
     store_if_ge(a, b, at, s[0], s[1], s[4], s[5], s[8], s[9], s[12], s[13], key);
@@ -59,7 +59,7 @@ DEVICE float second_of_row(float first, float second)
     return second;
 }
 
-/* Of scores of a row as a product leaves them, by their bits. */
+/* The maximum of scores of a row, in the layout of a product, compared as integers. */
 DEVICE float largest_of_eight(const float *s)
 {
     const int a =
@@ -71,12 +71,12 @@ DEVICE float largest_of_eight(const float *s)
     return __int_as_float(__vimax3_s32(a, b, c));
 }
 
-/* The two largest scores of a row, as they are compared, and their keys. */
+/* The two largest scores of a row, in the units of the comparison, and their keys. */
 struct largest {
     float score[2];
     int key[2];
 
-    /* A later call has the earlier key, which goes first among equals. */
+    /* Later calls have earlier keys; of equal scores the earlier key is first. */
     DEVICE void insert(float s, int at)
     {
         const bool first = s >= score[0], second = s >= score[1];
@@ -89,7 +89,7 @@ struct largest {
     {
         return a > b || (a == b && i >= 0 && (j < 0 || i < j));
     }
-    /* Of a thread's parts, the one with later keys first. */
+    /* Loads a thread's parts, the one with later keys first. */
     DEVICE void load(uint32_t at)
     {
         const int key_of[2] = {load_shared(at + TOP_FIRST_KEY),
@@ -113,7 +113,7 @@ struct largest {
                     insert(s[i], first_key + 8 * (i / 2) + (i & 1));
         }
     }
-    /* Of all four threads of a row. */
+    /* Merges the four threads of a row. */
     DEVICE void merge()
     {
 #pragma unroll
@@ -141,7 +141,7 @@ struct largest {
 
 template <class C> struct row_stats {
     float spread[2], squares[2], far[2]; /* sums of t e, e^2, |gap| e; t = log2 e */
-    float second[2]; /* what a part must reach; at most the row's second largest score */
+    float second[2]; /* threshold of a part: at most the row's second largest score */
     float sink1[2], sink4[2];
 
     DEVICE void clear(uint32_t tops)
@@ -157,7 +157,7 @@ template <class C> struct row_stats {
             store_shared(tops + r * TOP_ROW + TOP_COUNT, 0);
         }
     }
-    /* The reference moved by `bits` while the sum was l: t fell by that much. */
+    /* The reference grew by `bits` and the sum is l: t decreases by bits * l. */
     DEVICE void move(int r, float bits, float by, float l)
     {
         spread[r] = l > 0 ? by * (spread[r] - bits * l) : 0.f;
@@ -171,7 +171,7 @@ template <class C> struct row_stats {
             if (scale[r] != 1.f)
                 move(r, st.m[r] - before.m[r], scale[r], before.l[r]);
     }
-    /* Keys 0 to 3 are the first columns of the block that comes last. */
+    /* Keys 0 to 3 are the first columns of the last block in processing order. */
     template <int N> DEVICE void take_sinks(const float (&S)[N], int lane)
     {
 #pragma unroll
@@ -181,8 +181,9 @@ template <class C> struct row_stats {
         }
     }
     /*
-     * Keeps the parts of a row whose maxima reach `second`, the last first: in place of
-     * the second, which then is the one that was first, if that was less.
+     * Stores parts of a row whose maxima reach `second`, from the last part to the first.
+     * A part replaces the second; if it is at least the first, the two slots exchange
+     * roles.
      */
     template <int N>
     DEVICE void take_parts(const float (&S)[N], int r, const float *part, uint32_t top,
@@ -201,9 +202,9 @@ template <class C> struct row_stats {
         store_shared(top + TOP_LAST, last);
     }
     /*
-     * Keeps the parts of a block whose maxima reach the second largest of the row.  Keys
-     * count from `at`, the thread's first.  As numbers, bits of floats are in order where
-     * the largest is not negative: three at a time, once all rows have such scores.
+     * Stores parts of a block whose maxima reach the second largest of the row.  Keys are
+     * relative to `at`, the thread's first key.  Non-negative floats compare as integers:
+     * once all rows have positive maxima, parts use a three-way integer maximum.
      */
     template <int N> DEVICE void take_largest(const float (&S)[N], uint32_t tops, int at)
     {
@@ -235,7 +236,7 @@ template <class C> struct row_stats {
             if (any[r])
                 take_parts(S, r, part[r], tops + r * TOP_ROW, at);
     }
-    /* What a part must reach, from all threads of a row. */
+    /* The threshold of a part, from all threads of a row. */
     DEVICE void share(uint32_t tops)
     {
         float first[2];
@@ -248,7 +249,7 @@ template <class C> struct row_stats {
     }
 };
 
-/* Keys that a rule leaves to a row. */
+/* Counts the visible keys of a row. */
 template <int N> DEVICE void count_keys(const float (&S)[N], uint32_t tops)
 {
 #pragma unroll
@@ -263,7 +264,7 @@ template <int N> DEVICE void count_keys(const float (&S)[N], uint32_t tops)
     }
 }
 
-/* Sums of |gap| e of a block whose keys lie on both sides of a row. */
+/* Sums of |gap| e of a block with keys on both sides of the row's position. */
 template <int N> DEVICE float far_of_block(const float (&S)[N], int r, float gap)
 {
     float far = 0;
@@ -327,7 +328,7 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
         spread[0] = spread_of_block(S, 0); /* a weight of 0 times -inf */
         spread[1] = spread_of_block(S, 1);
     }
-    /* Gaps to the thread's first key; of one sign for all keys of most blocks. */
+    /* Gaps to the thread's first key; in most blocks all have one sign. */
     auto gap_of = [&](int r) {
         return (float)((first + 8 * r) * p.step + at - key - 2 * (lane & 3));
     };
@@ -369,7 +370,7 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
         for (int r = 0; r < 2; r++)
             if (!(squares[r] < CUDART_INF_F && fabsf(spread[r]) < CUDART_INF_F &&
                   fabsf(columns[r]) < CUDART_INF_F)) {
-                /* At weights of 2^64 for squares, near the largest float for others. */
+                /* Squares overflow at weights of 2^64, other sums near FLT_MAX. */
                 squares[r] = squares_of_block(S, r);
                 spread[r] = spread_of_block(S, r);
                 columns[r] = far_of_block(S, r, gap_of(r));
@@ -412,7 +413,7 @@ DEVICE void write_row_stats(const sm90_launch &p, float m, float l,
     for (int x = 0; x < p.stats.length; x++)
         to[x] = 0;
     to[ROW_KEYS] = keys;
-    if (!(l < CUDART_INF_F)) { /* a score that is no number, or +inf */
+    if (!(l < CUDART_INF_F)) { /* a NaN or +inf score */
         to[ROW_MAX] = CUDART_NAN;
         return;
     }
@@ -436,7 +437,7 @@ DEVICE void write_row_stats(const sm90_launch &p, float m, float l,
     }
 }
 
-/* st.l is the row's already. */
+/* st.l is that of the row. */
 template <class C>
 DEVICE void store_stats(const sm90_launch &p, const tile_of &t, const softmax &st,
                         row_stats<C> &ms, uint32_t tops, const int (&row)[2], int lane)

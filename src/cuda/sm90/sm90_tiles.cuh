@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configurations of the Hopper kernel, where things lie in shared memory, and tiles. */
+/* Configurations of the Hopper kernel, layout of shared memory, and tiles. */
 #ifndef ATTEND_CUDA_SM90_TILES_CUH
 #define ATTEND_CUDA_SM90_TILES_CUH
 
@@ -11,8 +11,8 @@
 
 /*
  * Columns of Q and K, keys of a block, consumer warpgroups, stages of K and of V, and
- * what the kernel is for.  RULES 1: it knows masks; 2: biases, ALiBi and softcap too.
- * STATS: it leaves sums for statistics.  DV: columns of V and O, no more than those of Q.
+ * features.  RULES 1: masks; 2: also biases, ALiBi and softcap.  STATS: sums for
+ * statistics.  DV: columns of V and O, no more than those of Q.
  */
 template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_,
           bool NONFINITE_, int RULES_ = 0, bool STATS_ = false, int DV_ = D_>
@@ -22,34 +22,36 @@ struct config {
     static constexpr bool SPLIT = SPLIT_, NONFINITE = NONFINITE_;
     static constexpr bool MASKED = RULES_ > 0, SCORE_MOD = RULES_ > 1, STATS = STATS_;
     static constexpr bool PING_PONG = GROUPS == 2;
-    /* The first block is computed by half where its other half is hidden. */
+    /* If half of the first block is hidden, only the other half is computed. */
     static constexpr bool HALF_BLOCK = BN == 128 && PING_PONG && !NONFINITE && !STATS;
-    /* What can be found again is not kept in registers. */
+    /* Values that are cheap to recompute are not kept in registers. */
     static constexpr bool TILE_IN_SHARED =
         MASKED || NONFINITE || STATS || HALF_BLOCK || GROUPS == 3;
     static constexpr bool LOW_REGISTERS = SCORE_MOD || STATS || NONFINITE;
     static constexpr bool BOUNDS_IN_SHARED = LOW_REGISTERS || GROUPS == 3;
-    /* A later block decides too whether a row is lazy. */
+    /* A later block also decides whether a row is lazy. */
     static constexpr bool LEARNS = !SPLIT && !SCORE_MOD;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
-    static constexpr int QBUFFERS = SPLIT || D > 128 || (STATS && D == 128) ? 1 : 2;
+    static constexpr int QBUFFERS = D > 128 || (STATS && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2, VBYTES = BN * DV * 2;
     static constexpr int REPLAYS = 128;
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
-    /* Of tiles for each warp, of the largest scores for each thread, of biases. */
+    /*
+     * Shared memory of tiles per warp, of the largest scores per thread, and of biases.
+     */
     static constexpr int OWN =
-        TILE_IN_SHARED ? 80 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
+        TILE_IN_SHARED ? 80 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES per warp */
     static constexpr int TOP = STATS ? SM90_TOP_BYTES * 128 * GROUPS : 0;
     static constexpr int STAGE = SCORE_MOD ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
     static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
     static constexpr int SHARED =
         QBUFFERS * QBYTES + STAGES * (KBYTES + VBYTES) + CONTROL + 1024;
     static_assert(SHARED <= SM90_SHARED, "fits an SM");
-    /* Registers of the copying warpgroup and of the others. */
+    /* Registers of the producer warpgroup and of the consumers. */
     static constexpr int FEW = GROUPS == 3 ? 32 : 40, MANY = GROUPS == 3 ? 160 : 232;
 };
 
-/* Where things lie in shared memory. */
+/* Layout of shared memory. */
 template <class C> struct layout {
     uint32_t q, k, v, k_full, k_free, v_full, v_free, q_full, q_free, id_full, id_free,
         id, finished, replays, own, top, stage;
@@ -91,12 +93,12 @@ struct tile_of {
     int at;       /* the position of row i is i step + at */
     int reach, behind,
         keys;       /* row i sees keys i step - behind .. min(keys, i step + reach) */
-    int bits, list; /* of a mask: tiles of struct sm90_rules */
+    int bits, list; /* with a mask: tiles of struct sm90_rules */
 };
 
 /*
- * What is known of a tile waits in shared memory where registers are few: its words, then
- * the id and what the loop does not need of the rings.
+ * Parameters of a tile in shared memory, if registers are scarce: its words, the id, and
+ * the state of the rings that the loop does not need.
  */
 enum {
     OWN_BLOCK = 4 * 0,
@@ -140,7 +142,7 @@ DEVICE int clamp_int(int64_t x)
     return (int)(x < -most ? -most : x > most ? most : x);
 }
 
-/* Where row 0 of a batch stands. */
+/* The position of row 0 of a batch. */
 DEVICE int64_t position_of(const sm90_launch &p, int b)
 {
     const int64_t most = (int64_t)1 << 60;
@@ -170,21 +172,21 @@ template <class C> DEVICE void find_keys(const sm90_launch &p, tile_of &t)
         first = max(0, top * p.step - t.behind);
     }
     if (C::SPLIT) {
-        first = max(first, t.split * SM90_SPLIT);
-        end = min(end, (t.split + 1) * SM90_SPLIT);
+        first = max(first, t.split * p.split_keys);
+        end = min(end, (t.split + 1) * p.split_keys);
     }
     t.from = first / C::BN;
     t.to = (end + C::BN - 1) / C::BN;
-    if (end <= first) { /* nothing to see: one block, all of it hidden */
-        t.from = C::SPLIT ? t.split * SM90_SPLIT / C::BN : 0;
+    if (end <= first) { /* no visible key: one block, fully hidden */
+        t.from = C::SPLIT ? t.split * p.split_keys / C::BN : 0;
         t.to = t.from + 1;
     }
     t.bits = t.list = 0;
 }
 
 /*
- * The blocks of keys of a tile are from .. to - 1, or those of a list, which from and to
- * then count.
+ * The blocks of keys of a tile: from .. to - 1; with a list, entries from .. to - 1 of
+ * the list.
  */
 template <class C> DEVICE void find_list(const sm90_launch &p, tile_of &t)
 {
@@ -196,7 +198,7 @@ template <class C> DEVICE void find_list(const sm90_launch &p, tile_of &t)
     }
 }
 
-/* Block n, with SM90_MIXED where a mask hides some of it. */
+/* Block n, with SM90_MIXED if a mask hides a part of it. */
 template <class C> DEVICE int block_of(const sm90_launch &p, int list, int n)
 {
     return C::MASKED && p.rules.lists
@@ -235,7 +237,7 @@ template <class C> DEVICE tile_of find_tile(const sm90_launch &p, int tile)
     return t;
 }
 
-/* Ends of the stretch of keys that row i sees. */
+/* Bounds of the keys that row i sees. */
 DEVICE int row_end(const sm90_launch &p, const tile_of &t, int i)
 {
     return max(0, min(t.keys, i * p.step + t.reach));

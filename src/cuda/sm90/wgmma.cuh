@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrix products of a warpgroup (wgmma), 64 rows by N columns by 16, summed in float.
- * Of S = Q K^T both factors lie in shared memory; of O = P V the first is in registers
- * and the second is read transposed.  `add` 0 begins the sum.  The lists of registers
- * are written out: inline assembly has no other way to name them.
+ * Both operands of S = Q K^T are in shared memory; of O = P V the first is in registers
+ * and the second is read transposed.  `add` 0 starts the sum.  Inline assembly requires
+ * explicit lists of registers.
  */
 #ifndef ATTEND_CUDA_WGMMA_CUH
 #define ATTEND_CUDA_WGMMA_CUH

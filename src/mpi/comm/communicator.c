@@ -74,7 +74,7 @@ static attend_status make_duplicate(struct communicator *comm, MPI_Comm user_com
         malloc(sizeof *cached + numbers * sizeof *cached->allgather_buffer +
                size * sizeof(bool));
     if (!cached)
-        attendi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", comm->size);
+        attendi_fail(err, ATTEND_ENOMEM, "out of memory for %d ranks", comm->size);
     const attend_status status =
         attendi_comm_agree(comm, cached ? ATTEND_OK : ATTEND_ENOMEM, err);
     if (status != ATTEND_OK) {
@@ -178,7 +178,12 @@ static attend_status broadcast_error(struct communicator *comm, int rank,
     if (comm->rank == rank)
         shared = *own;
     TRY_MPI(attendi_broadcast(&shared, sizeof shared, MPI_BYTE, rank, comm->mpi));
-    return attendi_fail(err, shared.status, "rank %d: %.230s", rank, shared.message);
+    attendi_fail(err, shared.status, "rank %d: %.230s", rank, shared.message);
+    if (err) {
+        err->field = shared.field;
+        err->member = shared.member;
+    }
+    return shared.status;
 }
 
 attend_status attendi_comm_agree(struct communicator *comm, attend_status status,
@@ -217,7 +222,8 @@ bool attendi_comm_should_continue(struct communicator *comm)
     if (comm->stopped)
         return false;
     if (comm->dist.cancelled && comm->dist.cancelled(comm->dist.cancel_user)) {
-        const attend_error why = {ATTEND_ECANCELLED, "cancelled by the caller"};
+        const attend_error why = {.status = ATTEND_ECANCELLED,
+                                  .message = "cancelled by the caller"};
         attendi_comm_stop(comm, &why);
         return false;
     }
@@ -262,7 +268,7 @@ void *attendi_mpi_alloc(struct communicator *comm, int64_t count, size_t size,
     char *const memory = whole ? aligned_alloc(HEADER_BYTES, whole) : NULL;
 
     if (!memory) {
-        attendi_fail(err, ATTEND_ENOMEM, "no memory for %lld elements of %zu bytes",
+        attendi_fail(err, ATTEND_ENOMEM, "out of memory for %lld elements of %zu bytes",
                      LL(count), size);
         return NULL;
     }

@@ -26,16 +26,16 @@ struct communicator {
     attend_mpi_cost cost;
     int64_t memory; /* bytes allocated now */
     double start;
-    bool stopped;       /* this rank or another has stopped the call: no more work */
+    bool stopped;       /* a rank has stopped the call: no more work */
     bool sent_stop;     /* this rank has sent stop messages to all others */
-    attend_error error; /* why, if sent_stop */
+    attend_error error; /* the reason, if sent_stop */
     /*
      * Cached with the communicator: a rank that is out of memory can still take part in
      * collectives.
      */
     bool *received_stop;       /* [size] which ranks this rank has a stop message from */
     int64_t *allgather_buffer; /* [size][ALLGATHER_NUMBERS] */
-    struct shared_memory *shared; /* kept for the next call */
+    struct shared_memory *shared; /* reused by the next call */
 };
 
 /* Copies the caller's struct; `given` may be NULL. */
@@ -59,10 +59,10 @@ attend_status attendi_comm_agree(struct communicator *comm, attend_status status
                                  attend_error *err);
 
 /*
- * For phases in which ranks work independently.  stop() tells all other ranks to stop and
- * keeps the reason.  should_continue() polls for stop messages and for the caller's
- * cancellation, which it passes on.  A rank that has stopped still sends and receives
- * what other ranks wait for.
+ * For phases in which ranks work independently.  stop() sends stop messages to all other
+ * ranks and stores the reason. should_continue() polls for stop messages and for the
+ * caller's cancellation, which it passes on.  A rank that has stopped still sends and
+ * receives what other ranks wait for.
  */
 void attendi_comm_stop(struct communicator *comm, const attend_error *why);
 bool attendi_comm_should_continue(struct communicator *comm);
@@ -73,8 +73,8 @@ bool attendi_comm_should_continue(struct communicator *comm);
 attend_status attendi_comm_agree_stop(struct communicator *comm, attend_error *err);
 
 /*
- * Allocates and counts the bytes.  NULL with a message in err; count or size 0 is no
- * failure.
+ * Allocates and counts the bytes.  NULL with a message in err on failure; count or size 0
+ * is not a failure.
  */
 void *attendi_mpi_alloc(struct communicator *comm, int64_t count, size_t size,
                         attend_error *err);

@@ -71,8 +71,11 @@ static attend_status name_difference(const struct argument *a, int rank,
 
     format_value(a, value, here);
     format_value(a, first, there);
-    return attendi_fail(err, ATTEND_EINVAL, "rank %d: %s (%s) differs from rank 0's (%s)",
-                        rank, a->name, here, there);
+    attendi_fail(err, ATTEND_EINVAL, "rank %d: %s (%s) differs from rank 0's (%s)", rank,
+                 a->name, here, there);
+    if (err)
+        attendi_set_field(err, a->name);
+    return ATTEND_EINVAL;
 }
 
 attend_status attendi_arguments_compare(struct communicator *comm,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How functions of libattend_mpi fail: base/error.h, and errors of MPI. */
+/* Errors of MPI as errors of the library; base/error.h. */
 #ifndef ATTEND_MPI_FAIL_H
 #define ATTEND_MPI_FAIL_H
 

@@ -128,7 +128,7 @@ static attend_status make_table(struct ranges *r, struct allgather *s,
         if (of_rank[2 * rank] > RANGES_MAX - s->count ||
             of_rank[2 * rank + 1] > ROWS_MAX - rows)
             return attendi_fail(err, ATTEND_EINVAL,
-                                "all ranks together have more than %lld ranges or "
+                                "dist: all ranks together have more than %lld ranges or "
                                 "%lld rows",
                                 LL(RANGES_MAX), LL(ROWS_MAX));
         s->count += of_rank[2 * rank];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rows of a sequence each rank holds, or wants. */
+/* The rows of a sequence that each rank holds, or requests. */
 #ifndef ATTEND_MPI_RANGES_H
 #define ATTEND_MPI_RANGES_H
 

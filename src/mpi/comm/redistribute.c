@@ -6,8 +6,8 @@
 #include "mpi/comm/wait.h"
 
 /*
- * Iterates over the messages from one rank to another: the intersections of each range
- * wanted and each range held, cut to max_rows rows.
+ * Iterates over the messages from one rank to another: the intersections of requested and
+ * held ranges, at most max_rows rows each.
  */
 struct messages {
     const struct ranges *held, *wanted;

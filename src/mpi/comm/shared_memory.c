@@ -77,7 +77,9 @@ static bool is_same(int file, const struct handle *handle)
            (int64_t)found.st_ino == handle->inode;
 }
 
-/* Memory that only descriptors lead to, so that the end of all ranks frees it.  -1: none.
+/*
+ * Creates memory that is reachable by descriptors only, so that it is freed when all
+ * ranks have ended. -1: failure.
  */
 static int create(struct handle *handle, int64_t bytes)
 {
@@ -110,8 +112,8 @@ static int create(struct handle *handle, int64_t bytes)
 }
 
 /*
- * The memory of rank 0.  -1: it cannot be opened, for instance from a container that
- * numbers processes by itself.
+ * Opens the memory of rank 0. -1: not possible, for instance from a container with its
+ * own process numbers.
  */
 static int open_handle(const struct handle *handle)
 {
@@ -128,8 +130,11 @@ static int open_handle(const struct handle *handle)
     return file;
 }
 
-/* Allocates this rank's share of the pages: a lack of memory shows before their use. */
-static int take_pages(int file, const struct communicator *comm, int64_t bytes)
+/*
+ * Allocates this rank's share of the pages, so that lack of memory is found before their
+ * use.
+ */
+static int allocate_pages(int file, const struct communicator *comm, int64_t bytes)
 {
     const int64_t part = ceil_div_i64(bytes, comm->size);
     const int64_t first = min_i64(part * comm->rank, bytes);
@@ -142,7 +147,7 @@ static attend_status map(struct shared_memory *shared, int file,
                          const struct communicator *comm, int64_t bytes,
                          attend_error *err)
 {
-    const int reason = is_allowed(bytes) ? take_pages(file, comm, bytes) : EFBIG;
+    const int reason = is_allowed(bytes) ? allocate_pages(file, comm, bytes) : EFBIG;
 
     if (reason != 0)
         return fail(err, "no pages", bytes, reason);

@@ -11,12 +11,12 @@ struct block {
 };
 
 /*
- * How many indices of an axis fit in `room` elements, if each index takes `each`
- * elements.
+ * Number of indices of an axis that fit in `left` elements, with `each` elements per
+ * index.
  */
-static int64_t fit(int64_t room, int64_t each, int64_t places)
+static int64_t fit(int64_t left, int64_t each, int64_t places)
 {
-    return max_i64(1, min_i64(room / max_i64(each, 1), places));
+    return max_i64(1, min_i64(left / max_i64(each, 1), places));
 }
 
 /*

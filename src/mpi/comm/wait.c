@@ -41,8 +41,10 @@ int attendi_wait_all(int count, MPI_Request *requests)
     }
 }
 
-/* The checker takes MPI_Wait() alone for waiting.
- * NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
+/*
+ * The checker recognises only MPI_Wait() as waiting.
+ * NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker)
+ */
 
 static int wait_for(int result, MPI_Request *request)
 {

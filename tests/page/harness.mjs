@@ -44,6 +44,9 @@ export function check(truth, words) {
   if (!truth) throw new Error(words);
 }
 
+/** Relative error of a number of the command's JSON, which has 12 digits. */
+export const PRINTED = 5e-12;
+
 /** Equal within a relative tolerance; negated, so that NaN fails. */
 export function near(got, want, share, words) {
   if (got === want || (got == null && want == null)) return;

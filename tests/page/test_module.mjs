@@ -13,6 +13,7 @@ import {
   near,
   noise,
   openModule,
+  PRINTED,
   readNpy,
   root,
   saveNpy,
@@ -83,7 +84,7 @@ for (const [set, engine] of Object.entries(engines)) {
       const form = engine.form(fs.readFileSync(path.join(answers, name), 'utf8'));
       const got = engine.grade({ texts: form.texts, name });
       check(form.student === want.student, form.student);
-      near(got.points, want.points, 1e-11, `${name} points`);
+      near(got.points, want.points, PRINTED, `${name} points`);
       want.parts.forEach((part, p) =>
         check(
           got.parts[p].verdict === part.verdict && got.parts[p].error === part.error,

@@ -3,6 +3,7 @@
  * Work items and their order, for the tile sizes of all kernel sets, including those of
  * tile registers.
  */
+#include "cpu/dispatch/fold.h"
 #include "cpu/dispatch/schedule.h"
 #include "support/tensors.h"
 #include "support/test.h"
@@ -127,4 +128,61 @@ TEST(items_cover_the_work_and_have_one_place_each)
               taken.one_worker > 5 && taken.batches > 5,
           "shrunk %d, by weight %d, split %d, one worker %d, batches %d", taken.shrunk,
           taken.by_weight, taken.split, taken.one_worker, taken.batches);
+}
+
+/* ---- folded batches ------------------------------------------------------------- */
+
+static int is_folded(struct problem p)
+{
+    attendi_fold_batches(&p);
+    return p.nb == 1 && p.nq == 3 && p.q.size[2] == 3 && p.q.stride[2] == 8;
+}
+
+TEST(batches_that_share_keys_are_folded)
+{
+    static const double slopes[1] = {1};
+    static const int64_t lengths[3] = {50, 50, 50};
+    static double numbers[1];
+    struct problem p = {
+        .nb = 3,
+        .hq = 1,
+        .hkv = 1,
+        .group = 1,
+        .nq = 1,
+        .nk = 50,
+        .all_keys = 50,
+        .d = 8,
+        .dv = 8,
+        .window_left = -1,
+        .window_right = -1,
+        .q = {.data = numbers, .size = {3, 1, 1, 8}, .stride = {8, 8, 8, 1}},
+        .k = {.size = {3, 1, 50, 8}, .stride = {0, 400, 8, 1}},
+        .v = {.size = {3, 1, 50, 8}, .stride = {0, 400, 8, 1}}};
+    struct problem other = p;
+
+    CHECK(is_folded(p), "one query each");
+    other.k.stride[0] = 400;
+    CHECK(!is_folded(other), "keys of their own");
+    other = p;
+    other.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    CHECK(is_folded(other), "the last query sees all keys");
+    other.window_left = 48;
+    CHECK(!is_folded(other), "the window hides key 0");
+    other.window_left = 49;
+    CHECK(is_folded(other), "the window has all keys");
+    other.causal = ATTEND_CAUSAL_TOP_LEFT;
+    CHECK(!is_folded(other), "query 0 sees key 0 alone");
+    other = p;
+    other.alibi = slopes;
+    CHECK(!is_folded(other), "distances depend on the position");
+    other = p;
+    other.key_lengths = lengths;
+    CHECK(!is_folded(other), "lengths belong to batches");
+    other = p;
+    other.mask = (attend_view){.data = numbers, .stride = {0, 0, 0, 1}};
+    CHECK(is_folded(other), "a mask of keys");
+    other = p;
+    other.nb = 1;
+    other.q.size[0] = 1;
+    CHECK(!is_folded(other), "one batch");
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/shard.h"
 #include "cpu/backend/parallel_tasks.h"
+#include "cpu/dispatch/fold.h"
 #include "cpu/dispatch/kernel_sets.h"
 #include "cpu/dispatch/schedule.h"
 
@@ -109,6 +110,8 @@ static bool is_ordered(const struct schedule *s)
 
 static void plan_forward(const attend_context *ctx, struct problem *p, struct plan *plan)
 {
+    attendi_fold_batches(p);
+
     const struct kernels *const kernels = attendi_kernels_for(ctx, p);
     const struct stats *const stats = &p->stats;
     struct forward_plan f = {.kernels = kernels};

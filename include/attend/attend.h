@@ -506,7 +506,11 @@ typedef struct attend_stats attend_stats;
 /* Start from attend_io_default(); an output whose data is NULL is not computed. */
 typedef struct attend_io {
     size_t struct_size;
-    /* q (nb, hq, nq, d), k (nb, hkv, nk, d), v (nb, hkv, nk, dv); one dtype. */
+    /*
+     * q (nb, hq, nq, d), k (nb, hkv, nk, d), v (nb, hkv, nk, dv).  Each is f32, f16 or
+     * bf16, or all are f64.  If their dtypes differ, 16-bit elements are widened and the
+     * arithmetic is that of f32; GPUs and ranks take one dtype.
+     */
     attend_view q, k, v;
     attend_tensor out; /* (nb, hq, nq, dv), q's dtype or f32; required */
     /*

@@ -66,10 +66,12 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
             return attendi_fail(err, ATTEND_EINVAL,
                                 "%s.dtype (%s) is not a floating dtype", input[x].name,
                                 attend_dtype_name(v->dtype));
-        if (v->dtype != io->q.dtype)
+        if (v->dtype != io->q.dtype &&
+            (v->dtype == ATTEND_F64 || io->q.dtype == ATTEND_F64))
             return attendi_fail(err, ATTEND_EINVAL,
-                                "%s.dtype (%s) differs from q.dtype (%s)", input[x].name,
-                                attend_dtype_name(v->dtype),
+                                "%s.dtype (%s) differs from q.dtype (%s): f64 does not "
+                                "mix",
+                                input[x].name, attend_dtype_name(v->dtype),
                                 attend_dtype_name(io->q.dtype));
         if (v->size[0] != io->q.size[0])
             return attendi_fail(err, ATTEND_EINVAL,
@@ -101,7 +103,8 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     p->nk = io->k.size[2];
     p->dv = io->v.size[3];
     p->all_keys = p->nk;
-    p->dtype = io->q.dtype;
+    p->dtype = io->k.dtype == io->q.dtype && io->v.dtype == io->q.dtype ? io->q.dtype
+                                                                        : ATTEND_F32;
     if (p->hkv == 0 ? p->hq != 0 : p->hq % p->hkv != 0)
         return attendi_fail(err, ATTEND_EINVAL,
                             "hq (%lld) is not a multiple of hkv (%lld)", LL(p->hq),
@@ -141,10 +144,11 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
             TRY(attendi_dtype_check(output[x].name, t->dtype,
                                     attendi_wide_dtype(p->dtype), err));
     }
-    if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
+    if (io->out.dtype != p->q.dtype && io->out.dtype != ATTEND_F32)
         return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s%s",
-                            attend_dtype_name(io->out.dtype), attend_dtype_name(p->dtype),
-                            p->dtype == ATTEND_F32 ? "" : " or f32");
+                            attend_dtype_name(io->out.dtype),
+                            attend_dtype_name(p->q.dtype),
+                            p->q.dtype == ATTEND_F32 ? "" : " or f32");
     if (io->weights.data && !io->force_weights) {
         int64_t count = p->nb;
 

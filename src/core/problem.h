@@ -19,7 +19,7 @@ struct problem {
      * the problem is a shard.  Positions and key ranges count from key 0 of the shard.
      */
     int64_t first_key, all_keys;
-    attend_dtype dtype; /* of q, k and v */
+    attend_dtype dtype; /* of q, k and v; f32 if theirs differ */
     double scale, softcap;
     attend_causal causal;
     const int64_t *causal_offset;

@@ -397,6 +397,11 @@ static attend_status validate(const struct mpi_call *call, attend_error *err)
     attend_io io = call->io;
     attend_stats stats;
 
+    if (io.k.dtype != io.q.dtype || io.v.dtype != io.q.dtype)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "q.dtype (%s) is not that of k and v (%s, %s)",
+                            attend_dtype_name(io.q.dtype), attend_dtype_name(io.k.dtype),
+                            attend_dtype_name(io.v.dtype));
     if (rule.mask.data && rule.mask.size[2] != 1 && rule.mask.size[2] != call->nq)
         return attendi_fail(err, ATTEND_EINVAL,
                             "mask.size[2] (%lld) is neither nq (%lld) nor 1",

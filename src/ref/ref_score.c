@@ -13,8 +13,8 @@ static double dot(const struct problem *p, int64_t b, int64_t h, int64_t i, int6
     double sum = 0.0;
 
     for (int64_t c = 0; c < p->d; c++)
-        sum += attendi_load(q, p->dtype, c * p->q.stride[3]) *
-               attendi_load(k, p->dtype, c * p->k.stride[3]);
+        sum += attendi_load(q, p->q.dtype, c * p->q.stride[3]) *
+               attendi_load(k, p->k.dtype, c * p->k.stride[3]);
     return sum;
 }
 

@@ -212,7 +212,7 @@ static double query_norm2(const struct ref_row *r)
     double squares = 0;
 
     for (int64_t c = 0; c < p->d; c++) {
-        const double x = attendi_load(q, p->dtype, c * p->q.stride[3]);
+        const double x = attendi_load(q, p->q.dtype, c * p->q.stride[3]);
 
         squares += x * x;
     }

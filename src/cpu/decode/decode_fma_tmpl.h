@@ -17,7 +17,8 @@ enum { LANE_COLUMNS = 1, WEIGHT_KEYS = 1 };
 static inline vec decode_query(const struct problem *p, const void *row, int64_t c)
 {
     return vec_times(
-        load_lanes(row, p->dtype, p->q.stride[3], c, min_i64(VLEN, p->d - c)), p->scale);
+        load_lanes(row, p->q.dtype, p->q.stride[3], c, min_i64(VLEN, p->d - c)),
+        p->scale);
 }
 
 /* y[i] = column i from `key` on of VLEN keys, row_bytes apart, a key in each lane. */

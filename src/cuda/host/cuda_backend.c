@@ -52,6 +52,11 @@ static attend_status supports(const attend_context *ctx, const struct problem *p
         p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "cuda: nk (%lld) is more than a device takes", LL(p->nk));
+    if (p->k.dtype != p->q.dtype || p->v.dtype != p->q.dtype)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "cuda: q.dtype (%s) is not that of k and v (%s, %s)",
+                            attend_dtype_name(p->q.dtype), attend_dtype_name(p->k.dtype),
+                            attend_dtype_name(p->v.dtype));
     return ATTEND_OK;
 }
 

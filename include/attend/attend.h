@@ -212,6 +212,36 @@ static inline attend_tensor attend_tensor_dense_blhd(void *data, attend_dtype dt
     return tensor;
 }
 
+/* Elements first .. first + count - 1 of an axis. */
+static inline attend_view attend_view_slice(attend_view view, int axis, int64_t first,
+                                            int64_t count)
+{
+    if (view.data)
+        view.data = (const char *)view.data +
+                    first * view.stride[axis] * (int64_t)attend_dtype_size(view.dtype);
+    view.size[axis] = count;
+    return view;
+}
+
+static inline attend_tensor attend_tensor_slice(attend_tensor tensor, int axis,
+                                                int64_t first, int64_t count)
+{
+    if (tensor.data)
+        tensor.data = (char *)tensor.data + first * tensor.stride[axis] *
+                                                (int64_t)attend_dtype_size(tensor.dtype);
+    tensor.size[axis] = count;
+    return tensor;
+}
+
+/* The first `length` rows of a cache of (b, h, capacity, d) without gaps. */
+static inline attend_view attend_view_cache(const void *data, attend_dtype dtype,
+                                            int64_t b, int64_t h, int64_t length,
+                                            int64_t capacity, int64_t d)
+{
+    return attend_view_slice(attend_view_dense(data, dtype, b, h, capacity, d), 2, 0,
+                             length);
+}
+
 /* A view of an output, to read it as an input. */
 static inline attend_view attend_view_of(const attend_tensor *tensor)
 {
@@ -546,6 +576,18 @@ static inline attend_io attend_io_default(void)
  */
 ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                                         const attend_io *io, attend_error *err);
+/*
+ * Computes `count` problems, each as attend_forward(ctx, rules[x], ios[x]) would and with
+ * the same bits, in one parallel loop: sequences of different lengths, packed into one
+ * tensor or in allocations of their own, prefill beside decoding.  `rules` NULL: plain
+ * attention.  No output may overlap an input or output of another problem, which is not
+ * checked.  Messages begin with "problem x: ".  All problems are validated before the
+ * first output is written.
+ */
+ATTEND_API attend_status attend_forward_many(attend_context *ctx, int64_t count,
+                                             const attend_rule *const *rules,
+                                             const attend_io *const *ios,
+                                             attend_error *err);
 /*
  * Bytes of workspace of this call: device memory for a GPU, the context's scratch for the
  * CPU.

@@ -97,7 +97,9 @@
     FIELD(DIST_QUERIES, 76, "dist.queries")                                              \
     FIELD(DIST_KEYS, 77, "dist.keys")                                                    \
     FIELD(DIST_STRATEGY, 78, "dist.strategy")                                            \
-    FIELD(DIST_CHUNK_KEYS, 79, "dist.chunk_keys")
+    FIELD(DIST_CHUNK_KEYS, 79, "dist.chunk_keys")                                        \
+    /* attend_forward_many */                                                            \
+    FIELD(IOS, 80, "ios")
 /* clang-format on */
 
 #define ATTEND_FIELD_ENUMERATOR(identifier, number, name)                                \

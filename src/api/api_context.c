@@ -138,7 +138,8 @@ void attend_context_destroy(attend_context *ctx)
     if (ctx->backend->close)
         ctx->backend->close(ctx);
     attendi_pool_destroy(ctx->pool);
-    attendi_release(&allocator, ctx->scratch);
+    attendi_release(&allocator, ctx->scratch.memory);
+    attendi_release(&allocator, ctx->problems.memory);
     attendi_release(&allocator, ctx);
 }
 

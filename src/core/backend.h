@@ -57,6 +57,13 @@ struct backend {
     backend_pass *forward;  /* attend_forward, statistics included */
     backend_pass *partials; /* p->shard is set */
     backend_pass *inspect;  /* p->inspection is set */
+    /*
+     * Forward passes of `count` problems, which `supports` accepted, in one loop;
+     * `pieces` are piece_size bytes for each, uninitialised.  NULL: one after the other.
+     */
+    attend_status (*forward_many)(attend_context *ctx, struct problem *p, int64_t count,
+                                  void *pieces, attend_error *err);
+    size_t piece_size;
 
     /* ---- results of several passes */
 
@@ -90,6 +97,13 @@ attend_status attendi_unsupported(const attend_context *ctx, const char *call,
 
 /* Runs a problem on the context's backend. */
 attend_status attendi_compute(attend_context *ctx, struct problem *p, attend_error *err);
+
+/* Memory for `count` problems and their pieces, kept for later calls. */
+attend_status attendi_problems(attend_context *ctx, int64_t count,
+                               struct problem **problems, attend_error *err);
+/* Runs the forward passes of at most so many problems, which `supports` accepted. */
+attend_status attendi_compute_many(attend_context *ctx, struct problem *problems,
+                                   int64_t count, attend_error *err);
 
 /* The bytes of workspace of that pass. */
 attend_status attendi_workspace_size(attend_context *ctx, struct problem *p,

@@ -4,19 +4,25 @@
 #include "base/base.h"
 #include "base/error.h"
 
-attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
-                              attend_error *err)
+attend_status attendi_grow(attend_context *ctx, struct reused *reused, size_t size,
+                           void **memory, attend_error *err)
 {
-    if (ctx->scratch_size < size) {
-        attendi_release(&ctx->allocator, ctx->scratch);
-        ctx->scratch = size < SIZE_MAX ? attendi_allocate(&ctx->allocator, size) : NULL;
-        ctx->scratch_size = ctx->scratch ? size : 0;
+    if (reused->size < size) {
+        attendi_release(&ctx->allocator, reused->memory);
+        reused->memory = size < SIZE_MAX ? attendi_allocate(&ctx->allocator, size) : NULL;
+        reused->size = reused->memory ? size : 0;
     }
-    *scratch = ctx->scratch;
-    if (!ctx->scratch && size > 0)
+    *memory = reused->memory;
+    if (!reused->memory && size > 0)
         return attendi_fail(err, ATTEND_ENOMEM, "out of memory for %zu bytes of scratch",
                             size);
     return ATTEND_OK;
+}
+
+attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
+                              attend_error *err)
+{
+    return attendi_grow(ctx, &ctx->scratch, size, scratch, err);
 }
 
 size_t attendi_reserve(size_t *total, int64_t count, size_t size)

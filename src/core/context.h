@@ -30,11 +30,20 @@ struct attend_context {
     void *progress_user;
     int (*cancelled)(void *user);
     void *cancel_user;
-    void *scratch; /* reused between calls; grows on demand */
-    size_t scratch_size;
+    /* Reused between calls; they grow on demand. */
+    struct reused {
+        void *memory;
+        size_t size;
+    } scratch, problems;
 };
 
-/* `size` bytes of scratch, uninitialised; NULL for 0, ENOMEM for SIZE_MAX. */
+/*
+ * At least `size` bytes, uninitialised; NULL for 0, ENOMEM for SIZE_MAX.  The contents
+ * are lost where the memory grows.
+ */
+attend_status attendi_grow(attend_context *ctx, struct reused *reused, size_t size,
+                           void **memory, attend_error *err);
+/* The same of ctx->scratch. */
 attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
                               attend_error *err);
 

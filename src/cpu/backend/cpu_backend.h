@@ -23,6 +23,10 @@ attend_status attendi_cpu_merge_stats(attend_context *ctx, const struct stats_me
 /* Merges on the calling thread, with the fastest kernels for the size. */
 void attendi_cpu_merge_here(const struct merge *m);
 
+/* backend.forward_many: `pieces` is `count` times a struct forward_piece. */
+attend_status attendi_cpu_forward_many(attend_context *ctx, struct problem *p,
+                                       int64_t count, void *pieces, attend_error *err);
+
 /* The kernels for a problem, from the context's kernel set or its fallback sets. */
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);

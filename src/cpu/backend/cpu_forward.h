@@ -28,6 +28,16 @@ struct forward_run {
     atomic_int *missing; /* partials still missing for the rows of an item */
 };
 
+/* A problem among many, and its place in the loop. */
+struct forward_piece {
+    struct problem *problem;
+    struct forward_plan plan;
+    struct forward_run run;
+    double ns;     /* estimated work */
+    size_t at;     /* of its workspace */
+    int64_t first; /* its first task; its tasks are consecutive */
+};
+
 /*
  * Plans a problem for up to `threads` workers, and reserves its workspace, without the
  * scratch of the workers, at the end of *total bytes.

@@ -53,8 +53,14 @@ static double all_ns(const struct problem *p, const struct tiling *t)
     return ns;
 }
 
-/* Number of workers for `ns` of work: one per WORKER_NS, at least one. */
-static int workers_of(double ns, int64_t items, int threads)
+double attendi_schedule_ns(const struct problem *p, const struct kernels *k)
+{
+    const struct tiling t = attendi_tiling(p, k->tile_rows, 0);
+
+    return all_ns(p, &t);
+}
+
+int attendi_workers(double ns, int64_t items, int threads)
 {
     const double deserved = ns / WORKER_NS;
 
@@ -71,7 +77,7 @@ static int workers_for(const struct problem *p, const struct tiling *t, int thre
 
     if (threads == 1 || most < 2 * WORKER_NS)
         return 1;
-    return workers_of(all_ns(p, t), t->count, threads);
+    return attendi_workers(all_ns(p, t), t->count, threads);
 }
 
 /* Whether all rows of all batches see the same number of keys, apart from the mask. */
@@ -241,5 +247,5 @@ int attendi_inspect_workers(const struct problem *p, int64_t items, int threads)
     const double ns = (double)(p->nb * p->hq) *
                       item_ns(p, s->queries_end - s->queries, s->keys.hi - s->keys.lo);
 
-    return workers_of(ns + item_ns(p, 1, s->probe_count), items, threads);
+    return attendi_workers(ns + item_ns(p, 1, s->probe_count), items, threads);
 }

@@ -24,6 +24,10 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order);
 
+/* Estimated work of a problem, in ns of one worker. */
+double attendi_schedule_ns(const struct problem *p, const struct kernels *k);
+/* Number of workers for `ns` of work in `items` items: at least one. */
+int attendi_workers(double ns, int64_t items, int threads);
 /* Number of workers for an inspection pass, with its probes. */
 int attendi_inspect_workers(const struct problem *p, int64_t items, int threads);
 

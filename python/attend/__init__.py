@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import Context
 from ._engine import attention, default_context, info, merge, set_threads, version
 from ._inspect import Inspection, inspect
+from ._packed import attention_packed
 from ._stats import Head, Stats, stats
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "Inspection",
     "Stats",
     "attention",
+    "attention_packed",
     "default_context",
     "info",
     "inspect",

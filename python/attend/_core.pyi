@@ -27,6 +27,7 @@ def forward(
     stats: Any,
     /,
 ) -> None: ...
+def forward_many(context: Context, problems: tuple[tuple[Any, ...], ...], /) -> None: ...
 def inspect(
     context: Context,
     q: Any,

@@ -21,7 +21,8 @@ import torch
 from torch.autograd import forward_ad
 
 from . import _core
-from ._engine import default_context, device_context
+from ._engine import default_context, device_context, make_rule
+from ._packed import compute
 
 #: torch's own function, whatever ``use()`` has put in its place.
 torch_sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -314,6 +315,51 @@ def _(
             f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit"
         )
     return _output(query, key, value, attn_mask, enable_gqa, lead)
+
+
+def varlen_attn(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    cu_seq_q: torch.Tensor,
+    cu_seq_k: torch.Tensor,
+    max_q: int,
+    max_k: int,
+    *,
+    return_aux: Any = None,
+    scale: float | None = None,
+    window_size: tuple[int, int] = (-1, -1),
+    enable_gqa: bool = False,
+    seqused_k: torch.Tensor | None = None,
+    block_table: torch.Tensor | None = None,
+    num_splits: int | None = None,
+) -> Any:
+    """As ``torch.nn.attention.varlen.varlen_attn``, which has no kernel for the CPU: packed sequences.
+
+    query (rows, heads, d), key and value with rows of their own; sequence x has rows
+    ``cu_seq_q[x]`` to ``cu_seq_q[x + 1]``.  A window (left, right) is about the query's place from
+    the end of its sequence: (-1, 0) is causal.  max_q, max_k and num_splits have no influence; the bits of
+    a sequence depend on no other.  There are no gradients and no block tables.
+    """
+    if block_table is not None:
+        raise NotImplementedError("attend: block_table: keys in pages are not computed")
+    if _wants_gradients((query, key, value)):
+        raise NotImplementedError("attend: gradients of packed sequences are not computed")
+    if not enable_gqa and query.shape[1] != key.shape[1]:
+        raise ValueError(f"query has {query.shape[1]} heads, key {key.shape[1]}: set enable_gqa")
+    left, right = window_size
+
+    def rule_of(nq: int, nk: int) -> Any:
+        if left < 0 and right < 0:
+            return make_rule(1, scale=scale)
+        # Query i sees keys up to i + nk - nq + right.
+        after = nk if right < 0 else right
+        before = None if left < 0 else left + after
+        return make_rule(1, scale=scale, causal=[nk - nq + after], window=(before, None))
+
+    want_lse = return_aux is not None and return_aux.lse
+    found = compute((query, key, value), cu_seq_q, cu_seq_k, seqused_k, rule_of, None, want_lse, None)
+    return (found[0], found[1].T) if want_lse else found
 
 
 _use_lock = threading.Lock()

@@ -2,6 +2,7 @@
 /* The type Context: a context of the engine and its lock. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,7 +24,12 @@ static const struct {
 PyObject *raise_error(attend_status status, const attend_error *error)
 {
     const char *argument = attend_field_name(error->field);
-    const char *const rest = error->message + strlen(argument);
+    /* "problem x: " comes first where a call has many. */
+    const char *const many =
+        strncmp(error->message, "problem ", 8) ? NULL : strchr(error->message, ':');
+    const size_t before = many ? (size_t)(many + 2 - error->message) : 0;
+    const char *const rest = error->message + before + strlen(argument);
+    char number[40] = "";
 
     if (PyErr_Occurred()) /* raised by a signal handler */
         return NULL;
@@ -37,9 +43,10 @@ PyObject *raise_error(attend_status status, const attend_error *error)
     for (size_t x = 0; x < sizeof renamed / sizeof renamed[0]; x++)
         if (error->field == renamed[x].field)
             argument = renamed[x].argument;
+    snprintf(number, sizeof number, "%.*s", (int)before, error->message);
     PyErr_Format(error->member == ATTEND_MEMBER_DTYPE ? PyExc_TypeError
                                                       : PyExc_ValueError,
-                 "%s%s", argument, rest);
+                 "%s%s%s", number, argument, rest);
     return NULL;
 }
 

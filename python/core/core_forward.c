@@ -97,9 +97,8 @@ static int take_request(struct arrays *arrays, PyObject *tuple, const attend_io 
 
 /* ---- forward ----------------------------------------------------------------- */
 
-/* The arguments of forward(), by name. */
+/* The arguments of forward() behind the context, by name. */
 enum {
-    ARG_CONTEXT,
     ARG_Q,
     ARG_K,
     ARG_V,
@@ -112,6 +111,9 @@ enum {
     ARG_STATS,
     ARGS
 };
+
+/* Arrays of a call. */
+enum { CALL_ARRAYS = 6 + RULE_ARRAYS + STATS_ITEMS };
 
 struct call {
     attend_rule rule;
@@ -150,9 +152,75 @@ PyObject *core_forward(PyObject *module, PyObject *const *args, Py_ssize_t count
     struct arrays arrays;
     struct call call;
 
-    if (check_count("forward", count, ARGS))
+    if (check_count("forward", count, 1 + ARGS))
         return NULL;
-    const int bad = arrays_open(&arrays, 6 + RULE_ARRAYS + STATS_ITEMS) ||
-                    take_call(&arrays, args, &call);
-    return core_perform(module, args[ARG_CONTEXT], bad, perform, &call, &arrays);
+    const int bad =
+        arrays_open(&arrays, CALL_ARRAYS) || take_call(&arrays, args + 1, &call);
+    return core_perform(module, args[0], bad, perform, &call, &arrays);
+}
+
+/* ---- many problems ----------------------------------------------------------- */
+
+struct calls {
+    Py_ssize_t count;
+    struct call *call;
+    const attend_rule **rules;
+    const attend_io **ios;
+};
+
+/* From a tuple of tuples of the arguments of forward(). */
+static int take_calls(struct arrays *arrays, PyObject *tuple, struct calls *calls)
+{
+    const size_t count = (size_t)calls->count;
+
+    calls->call = PyMem_Calloc(count + 1, sizeof *calls->call);
+    calls->rules = PyMem_Calloc(count + 1, sizeof *calls->rules);
+    calls->ios = PyMem_Calloc(count + 1, sizeof *calls->ios);
+    if (!calls->call || !calls->rules || !calls->ios) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t x = 0; x < calls->count; x++) {
+        PyObject *const one = PyTuple_GetItem(tuple, x);
+        PyObject *args[ARGS];
+        if (!PyTuple_Check(one) || PyTuple_Size(one) != ARGS) {
+            PyErr_Format(PyExc_TypeError, "a problem is a tuple of %d", ARGS);
+            return -1;
+        }
+        for (int a = 0; a < ARGS; a++)
+            args[a] = PyTuple_GetItem(one, a);
+        if (take_call(arrays, args, &calls->call[x]))
+            return -1;
+        calls->rules[x] = &calls->call[x].rule;
+        calls->ios[x] = &calls->call[x].io;
+    }
+    return 0;
+}
+
+static attend_status perform_many(attend_context *ctx, void *user, attend_error *error)
+{
+    const struct calls *const calls = user;
+
+    return attend_forward_many(ctx, calls->count, calls->rules, calls->ios, error);
+}
+
+PyObject *core_forward_many(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    struct arrays arrays;
+
+    if (check_count("forward_many", count, 2))
+        return NULL;
+    if (!PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "problems must be a tuple");
+        return NULL;
+    }
+    struct calls calls = {.count = PyTuple_Size(args[1])};
+    const int bad = arrays_open(&arrays, calls.count * CALL_ARRAYS) ||
+                    take_calls(&arrays, args[1], &calls);
+    PyObject *const done =
+        core_perform(module, args[0], bad, perform_many, &calls, &arrays);
+    PyMem_Free(calls.call);
+    PyMem_Free(calls.rules);
+    PyMem_Free(calls.ios);
+    return done;
 }

@@ -99,6 +99,7 @@ PyObject *core_names(PyObject *module, PyObject *const *args, Py_ssize_t count)
 
 static PyMethodDef functions[] = {
     FUNCTION(forward, "attend_forward()"),
+    FUNCTION(forward_many, "attend_forward_many()"),
     FUNCTION(inspect, "attend_inspect()"),
     FUNCTION(merge, "attend_merge_with()"),
     FUNCTION(head, "attend_head_read() and attend_head_character()"),

@@ -422,7 +422,7 @@ class Refusals(Case):
             ((q, k, v.astype("c8")), {}, TypeError, "v"),
             ((q, k, v.astype("u1")), {}, TypeError, "v"),
             ((q, k.astype("f8"), v), {}, TypeError, "k"),
-            ((q, k, v.astype("f2")), {}, TypeError, "v"),
+            ((q, k, v.astype("f8")), {}, TypeError, "v"),
             ((q > 0, k > 0, v > 0), {}, TypeError, "q"),
             ((swapped, k, v), {}, TypeError, "q"),
             ((q.astype("g"), k, v), {}, TypeError, "q"),

@@ -111,7 +111,7 @@ BAD_USAGE = (
         (GOOD.replace("q.npy", "five.npy"), ("five.npy", "(1, 1, 1, 1, 1)")),
         (GOOD.replace("k.npy", "k_none.npy"), ("k_none.npy", "hkv")),
         # dtypes
-        (GOOD.replace("v.npy", "v_f16.npy"), ("v_f16.npy", "f16", "f32", "q.npy")),
+        (GOOD.replace("v.npy", "v_f64.npy"), ("v_f64.npy", "f64", "f32", "q.npy")),
         (GOOD.replace("v.npy", "v_int.npy"), "v_int.npy"),
         (GOOD.replace("v.npy", "v_bool.npy"), "v_bool.npy"),
         (GOOD.replace("v.npy", "v_c8.npy"), "v_c8.npy"),
@@ -167,7 +167,7 @@ class Refused(CliTest):
             "three": np.zeros((2, 7, 8), f4),
             "one": np.zeros(5, f4),
             "five": np.zeros((1,) * 5, f4),
-            "v_f16": np.zeros((2, 2, 7, 6), "f2"),
+            "v_f64": np.zeros((2, 2, 7, 6), "f8"),
             "v_int": np.zeros((2, 2, 7, 6), "i4"),
             "v_bool": np.zeros((2, 2, 7, 6), bool),
             "v_c8": np.zeros((2, 2, 7, 6), "c8"),

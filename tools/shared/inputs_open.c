@@ -89,8 +89,9 @@ static int check_kind(const struct inputs *p, enum input which)
 
     if (status)
         return status;
-    if (t->dtype != q->dtype)
-        return tool_fail(p->command, TOOL_USAGE, "--%s: %s: dtype is %s but %s has %s",
+    if ((t->dtype == IO_F64) != (q->dtype == IO_F64))
+        return tool_fail(p->command, TOOL_USAGE,
+                         "--%s: %s: dtype is %s but %s has %s: f64 does not mix",
                          input_name[which], t->name, input_dtype_name(t->dtype), q->name,
                          input_dtype_name(q->dtype));
     if (t->ndim < 2 || t->ndim > 4)

@@ -264,10 +264,10 @@ static inline attend_view attend_view_of(const attend_tensor *tensor)
  * contexts may run concurrently.  A call whose shapes fit the scratch of an earlier one
  * allocates nothing.
  *
- * Threads start when a call first has work for them, spin for some microseconds after a
- * call, then sleep, and end with the context.  If a thread cannot be created, the context
- * runs with fewer.  After fork(), the child may use or destroy any idle context; it
- * starts its own threads.
+ * Threads, named "attend-1" and so on, start when a call first has work for them, spin
+ * for some microseconds after a call, then sleep, and end with the context.  If a thread
+ * cannot be created, the context runs with fewer.  After fork(), the child may use or
+ * destroy any idle context; it starts its own threads.
  */
 typedef struct attend_context attend_context;
 
@@ -410,8 +410,9 @@ ATTEND_API attend_status attend_context_set_stream(attend_context *ctx, void *st
 /* Waits for all queued calls; returns at once for the CPU. */
 ATTEND_API attend_status attend_context_wait(attend_context *ctx, attend_error *err);
 /*
- * Sets device memory, aligned to 256 bytes, as workspace until the next call of this
- * function; NULL: the context's own.  A call that needs more fails with ENOMEM.
+ * Sets memory as workspace until the next call of this function: for a GPU device memory
+ * aligned to 256 bytes, for the CPU memory aligned to 64.  NULL: the context's own.  A
+ * call that needs more fails with ENOMEM and writes nothing.
  */
 ATTEND_API attend_status attend_context_set_workspace(attend_context *ctx, void *memory,
                                                       size_t size, attend_error *err);

@@ -42,7 +42,8 @@ attend_status attend_context_set_workspace(attend_context *ctx, void *memory, si
                                            attend_error *err)
 {
     TRY(attendi_enter(ctx, err));
-    return attendi_leave(ctx, ctx->backend->set_workspace
-                                  ? ctx->backend->set_workspace(ctx, memory, size, err)
-                                  : no_device("attend_context_set_workspace", err));
+    return attendi_leave(
+        ctx, ctx->backend->set_workspace
+                 ? ctx->backend->set_workspace(ctx, memory, size, err)
+                 : attendi_unsupported(ctx, "attend_context_set_workspace", err));
 }

@@ -6,8 +6,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/base.h"
 #include "base/cpus.h"
@@ -108,10 +112,24 @@ static void move_to(struct worker *k, int state)
     pthread_cond_signal(&k->changed);
 }
 
+/* "attend-3", for debuggers and lists of threads. */
+static void name_thread(int w)
+{
+#ifdef __linux__
+    char name[16];
+
+    snprintf(name, sizeof name, "attend-%d", w);
+    prctl(PR_SET_NAME, name);
+#else
+    (void)w;
+#endif
+}
+
 static void *work(void *arg)
 {
     struct worker *const me = arg;
 
+    name_thread(me->w);
     for (;;) {
         int state = GIVEN;
 

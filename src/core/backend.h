@@ -82,12 +82,14 @@ struct backend {
     attend_status (*reduce_stats)(attend_context *ctx, const struct stats_merge *m,
                                   attend_error *err);
 
+    /* Memory of the caller as workspace; NULL: that of the context. */
+    attend_status (*set_workspace)(attend_context *ctx, void *memory, size_t size,
+                                   attend_error *err);
+
     /* ---- the device; NULL for a synchronous backend */
 
     attend_status (*wait)(attend_context *ctx, attend_error *err);
     attend_status (*set_stream)(attend_context *ctx, void *stream, attend_error *err);
-    attend_status (*set_workspace)(attend_context *ctx, void *memory, size_t size,
-                                   attend_error *err);
     void (*close)(attend_context *ctx); /* frees ctx->device */
 };
 

@@ -22,7 +22,15 @@ attend_status attendi_grow(attend_context *ctx, struct reused *reused, size_t si
 attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
                               attend_error *err)
 {
-    return attendi_grow(ctx, &ctx->scratch, size, scratch, err);
+    if (!ctx->lent)
+        return attendi_grow(ctx, &ctx->scratch, size, scratch, err);
+    if (size > ctx->lent_size)
+        return attendi_fail(
+            err, ATTEND_ENOMEM,
+            "out of memory: the workspace has %zu bytes, the call needs %zu",
+            ctx->lent_size, size);
+    *scratch = ctx->lent;
+    return ATTEND_OK;
 }
 
 size_t attendi_reserve(size_t *total, int64_t count, size_t size)

@@ -35,6 +35,8 @@ struct attend_context {
         void *memory;
         size_t size;
     } scratch, problems;
+    void *lent; /* scratch of the caller, in place of `scratch`; NULL: none */
+    size_t lent_size;
 };
 
 /*

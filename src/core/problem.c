@@ -502,6 +502,7 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                          .dv = out->size[3],
                          .all_keys = all_keys,
                          .dtype = records == ATTEND_F32 && narrow ? out->dtype : records};
+    p->q.dtype = p->dtype; /* as of queries, for the check of O */
     TRY(check_outputs(p, &io, err));
     TRY(check_rows("out", out->size, err));
     TRY(check_rule(p, &rows, err));

@@ -94,8 +94,8 @@ static void check_dtypes(attend_context *ctx, const problem *sound)
 {
     NAMES_FIELD(io, q.dtype, ATTEND_BOOL, "bool");
     NAMES_FIELD(io, q.dtype, (attend_dtype)99, "99");
-    NAMES_FIELD(io, k.dtype, ATTEND_F16, "f16");
-    NAMES_FIELD(io, v.dtype, ATTEND_BF16, "bf16");
+    NAMES_FIELD(io, k.dtype, ATTEND_F64, "f64");
+    NAMES_FIELD(io, v.dtype, ATTEND_F64, "f64");
     NAMES_FIELD(io, v.dtype, (attend_dtype)0, "0");
     NAMES_FIELD(io, out.dtype, ATTEND_F16, "f16");
     NAMES_FIELD(io, out.dtype, ATTEND_F64, "f64");

@@ -167,3 +167,36 @@ int main(void)
     test_run_all();
     return split_finish();
 }
+
+TEST(a_workspace_of_the_caller_is_used)
+{
+    counting counted = {.fail_at = -1};
+    const attend_options options = counting_options(&counted, "scalar", 2);
+    auto_context const ctx = open_context(&options);
+    auto_problem p = problem_make((shape){2, 4, 2, 30, 600, 40, 24}, ATTEND_F32, 3);
+    attend_error err;
+    size_t bytes = 0;
+
+    CHECK(problem_run(&p, ctx), "the context's own");
+    auto_result want = result_copy(&p);
+    CHECK(is_ok(attend_forward_workspace(ctx, &p.rule, &p.io, &bytes, &err), &err) &&
+              bytes > 0,
+          "%zu bytes", bytes);
+    auto_free char *const memory = test_memory(bytes + 128);
+    char *const at = memory + (64 - (uintptr_t)memory % 64) % 64;
+    CHECK(is_refused(attend_context_set_workspace(ctx, at + 8, bytes, &err),
+                     ATTEND_EINVAL, &err, "workspace", "64"),
+          "misaligned");
+    CHECK(is_ok(attend_context_set_workspace(ctx, at, bytes, &err), &err), "set");
+    const int before = counted.calls;
+    memset(at + bytes, 7, 32);
+    CHECK(problem_gives(&p, ctx, &want) && counted.calls == before, "bits");
+    CHECK(at[bytes] == 7 && at[bytes + 31] == 7, "memory behind it was written");
+    CHECK(is_ok(attend_context_set_workspace(ctx, at, bytes - 1, &err), &err), "less");
+    problem_poison(&p);
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_ENOMEM &&
+              is_poisoned(&p.io.out),
+          "%s", err.message);
+    CHECK(is_ok(attend_context_set_workspace(ctx, NULL, 0, &err), &err), "its own");
+    CHECK(problem_gives(&p, ctx, &want), "its own again");
+}

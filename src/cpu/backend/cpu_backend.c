@@ -82,6 +82,18 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         plan_forward(ctx, p, to);
 }
 
+static attend_status set_workspace(attend_context *ctx, void *memory, size_t size,
+                                   attend_error *err)
+{
+    if ((uintptr_t)memory % ATTENDI_ALIGN != 0)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "workspace (%p) is not aligned to %d bytes", memory,
+                            ATTENDI_ALIGN);
+    ctx->lent = memory;
+    ctx->lent_size = memory ? size : 0;
+    return ATTEND_OK;
+}
+
 const struct backend attendi_backend_cpu = {.name = "cpu",
                                             .memory = ATTEND_MEMORY_HOST,
                                             .supports = supports,
@@ -95,4 +107,5 @@ const struct backend attendi_backend_cpu = {.name = "cpu",
                                             .reduce = attendi_cpu_combine,
                                             .merge = attendi_cpu_merge,
                                             .merge_stats = attendi_cpu_merge_stats,
-                                            .reduce_stats = attendi_cpu_merge_stats};
+                                            .reduce_stats = attendi_cpu_merge_stats,
+                                            .set_workspace = set_workspace};

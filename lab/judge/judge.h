@@ -14,7 +14,10 @@
 
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
-/* By the letter "=" is equality and only what the sheet calls large may grow. */
+/*
+ * By the letter "=" is equality, only what the sheet calls large may grow, and a reason
+ * is judged with its conclusion.
+ */
 enum lab_reading { LAB_CHARITY, LAB_LETTER };
 
 /* Meanings of a letter. */
@@ -25,9 +28,7 @@ enum lab_meaning {
     LAB_MEANS_NOISE, /* variance of the keys */
     LAB_MEANS_WEIGHT,
     LAB_MEANS_MEAN, /* of a key */
-    LAB_MEANS_VALUE,
-    LAB_MEANS_KEY,      /* index of a key */
-    LAB_MEANS_OTHER_KEY /* index of another key */
+    LAB_MEANS_VALUE
 };
 
 /* A letter: its meaning on the sheet, the line, and the meaning the claim needs. */
@@ -84,8 +85,12 @@ struct lab_claim {
     const char *input;            /* the formula in place of X */
     int magnitude;                /* the length of k_a varies */
     enum lab_keys keys;
-    /* Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument. */
+    /*
+     * Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument.  With both
+     * the argument decides by the letter, the links by charity.
+     */
     const char *text;
+    const char *because; /* links of a reason, judged by the letter alone; NULL: none */
     /* 1: "=" compares two numbers by their ratio, vectors by their distance. */
     int relative;
     const char *shows[2]; /* numbers to show beside the error; NULL: the two sides */
@@ -108,6 +113,7 @@ struct lab_statement {
     const char *exact; /* the true statement, with its condition */
     struct lab_claim claim;
     struct lab_repair repair;
+    const char *scan; /* a sentence on what the scan misread; NULL: nothing */
 };
 
 /* The first fields of a statement: its id, its line on the sheet, and its text. */
@@ -126,22 +132,25 @@ struct lab_judgement {
     const char *quote; /* the passage judged, as the sheet has it */
     int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
-    enum lab_reading reading; /* the one that `verdict` and all below belong to */
-    int readings_agree;       /* the other reading has the same verdict */
-    int invariant;            /* the verdict is the same in every world */
-    char holds_when[512];     /* the exact statement with its condition, never empty */
-    double measured;          /* the number that decides; NaN where none applies */
-    double expected;          /* the number by the claim; NaN where none applies */
-    /* Where on the grid that was, if anywhere: `scale` is C, beta, |q| or a gap. */
+    enum lab_reading reading;   /* the one that `verdict` and all below belong to */
+    int readings_agree;         /* the other reading has the same verdict */
+    enum lab_verdict otherwise; /* of the other reading */
+    int invariant;              /* the verdict is the same in every world */
+    char holds_when[512];       /* the exact statement with its condition, never empty */
+    double measured;            /* the number that decides; NaN where none applies */
+    double expected;            /* the number by the claim; NaN where none applies */
+    /* The point of that number, if any: `scale` is C, beta, |q| or a gap. */
     int has_point;
     int64_t n;
     double scale, alpha;
-    char evidence[768]; /* grid point, error, counterexample and repair in words */
+    char evidence[1024]; /* point, error, counterexample, repair and scan in words */
     /* Why it is ill formed, or the case that decides an argument; else empty. */
     char reason[320];
 };
 
-const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+const char *lab_verdict_name(enum lab_verdict verdict); /* its id, "holds" ... */
+/* For readers: "true", "true in the limit", "false", "slip". */
+const char *lab_verdict_word(enum lab_verdict verdict);
 /* The meaning of a verdict: "there is a counterexample". */
 const char *lab_verdict_meaning(enum lab_verdict verdict);
 const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */

@@ -85,7 +85,7 @@ struct lab_repaired {
     struct lab_claim claim;
     char text[LAB_REPAIRED][LAB_CLAIM_TEXT];
 };
-/* 0, or -1 if nothing in its formulas is repaired, or not enough room. */
+/* In its claim or, if nothing is repaired there, in its queries: 0, or -1. */
 int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
                      struct lab_repaired *repaired);
 

@@ -206,8 +206,9 @@ void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *t
         lab_text_add(text, "at each of %d grid points, ", trace->points);
     else {
         lab_text_add(text, "%s of %d grid points, ",
-                     verdict == LAB_HOLDS ? "largest error"
-                                          : "counterexample, the furthest off",
+                     verdict != LAB_HOLDS      ? "counterexample, the furthest off"
+                     : is_order(&trace->found) ? "smallest margin"
+                                               : "largest error",
                      trace->points);
         add_point(text, claim, &trace->worst);
     }

@@ -71,22 +71,20 @@ static int put_all(const struct lab_repair *repair, char *text)
     return count;
 }
 
-int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
-                     struct lab_repaired *repaired)
+/* Puts the repair into formulas first .. end - 1; how often, or -1. */
+static int repair_formulas(const struct lab_repair *repair, int first, int end,
+                           struct lab_repaired *repaired)
 {
     struct lab_claim *const to = &repaired->claim;
     const char **const formula[LAB_REPAIRED] = {&to->text,
                                                 &to->input,
-                                                &to->query[0],
-                                                &to->query[1],
                                                 &to->argument.given,
                                                 &to->argument.premise,
-                                                &to->argument.conclusion};
+                                                &to->argument.conclusion,
+                                                &to->query[0],
+                                                &to->query[1]};
     int count = 0;
-
-    *to = *claim;
-    to->symbol.letter = NULL;
-    for (int i = 0; i < LAB_REPAIRED; i++) {
+    for (int i = first; i < end; i++) {
         if (!*formula[i])
             continue;
         snprintf(repaired->text[i], LAB_CLAIM_TEXT, "%s", *formula[i]);
@@ -96,5 +94,17 @@ int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *cl
         *formula[i] = repaired->text[i];
         count += here;
     }
-    return count ? 0 : -1;
+    return count;
+}
+
+int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
+                     struct lab_repaired *repaired)
+{
+    enum { QUERIES = LAB_REPAIRED - LAB_HEADS };
+    repaired->claim = *claim;
+    repaired->claim.symbol.letter = NULL;
+    int count = repair_formulas(repair, 0, QUERIES, repaired);
+    if (count == 0)
+        count = repair_formulas(repair, QUERIES, LAB_REPAIRED, repaired);
+    return count > 0 ? 0 : -1;
 }

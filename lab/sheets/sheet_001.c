@@ -70,11 +70,12 @@ static const struct lab_statement statements[] = {
      .exact = "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included, which "
               "are the only terms of the printed sum.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .argument = {.given = "a_i^T b_j = 0 for i != j, G for B",
-                            .letter = "G",
-                            .of = {"B", "A_2"},
-                            .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
-                            .conclusion = "abs(tr(E^T A^T G diag_e))"}},
+               .argument =
+                   {.given = "a_i^T b_j = 0 for i != j, G for B, and the sum as a trace",
+                    .letter = "G",
+                    .of = {"B", "A_2"},
+                    .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
+                    .conclusion = "abs(tr(E^T A^T G diag_e))"}},
      .repair = {{{"for i != j", "for all i and j"}, {" - tr(E^T A^T G)/2*E", ""}},
                 "as the exercise gives it",
                 .says = "i != j -> all i and j"}},
@@ -182,13 +183,15 @@ static const struct lab_statement statements[] = {
          "are derived from different query vector so their variances are independent"),
      .exact = "Heads see the same keys: their scores are independent iff q1^T Sigma_i q2 "
               "= 0 for all i, as for mu_a and mu_b, not because the queries differ.",
-     .claim = {.argument =
-                   {.given = "another query than q_1, r the correlation of the outputs",
-                    .letter = "q_2",
-                    .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
-                    .head = {"mu_a", "q_2"},
-                    .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
-                    .conclusion = "abs(r)"}}},
+     .claim =
+         {.argument =
+              {.given =
+                   "a query q_2 other than q_1 = mu_a, r the correlation of the outputs",
+               .letter = "q_2",
+               .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
+               .head = {"mu_a", "q_2"},
+               .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
+               .conclusion = "abs(r)"}}},
     {LAB_SAYS("001-22", 130, "c1 fluctuates, c2 stays at v_b (its queries are unscaled)"),
      LAB_QUOTES(132, "$C_2$  will remain stable ( $\\Leftrightarrow C_2 \\approx N_b$ )"),
      .exact =

@@ -87,7 +87,7 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("003-16", 45, "c = v_1 alpha_1 + ... + v_m alpha_m"),
      LAB_QUOTES(45, "C = v_1 a_1 + v_2 a_2 + \\dots + v_m a_m"),
      .exact = "c = sum alpha_i v_i over all n keys; m is the number of columns of A.",
-     .claim = {.text = "off_c_m = 0",
+     .claim = {.text = "off_p = 0; off_c_m = 0",
                .grows = "C",
                .symbol = {"m", LAB_MEANS_BASIS, 9, LAB_MEANS_KEYS}},
      .repair = {{{"off_c_m", "off_c"}}, "as line 3 counts the keys", .says = "m -> n"},

@@ -89,7 +89,7 @@ static const struct lab_statement statements[] = {
                     "doesn't hold true"),
      .exact = "Var(k_a.q - k_b.q) = beta^2 (1/2 + 4 alpha). Two scores are near each "
               "other while alpha_a/(alpha_a + alpha_b) hardly moves: its standard "
-              "deviation is .085 at beta = .5 and .44 at beta = 10.",
+              "deviation is .086 at beta = .5 and .44 at beta = 10.",
      .claim = {.query = {"(m_a + m_b) beta"},
                .magnitude = 1,
                .text = "D_share > high",

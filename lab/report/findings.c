@@ -208,7 +208,7 @@ int lab_summary_write(const struct lab_findings *findings, FILE *out)
     fprintf(out, "%d statements of the sheets:", findings->judged);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
         fprintf(out, "%s %d %s", verdict ? "," : "", totals.verdicts[verdict],
-                lab_verdict_name((enum lab_verdict)verdict));
+                lab_verdict_word((enum lab_verdict)verdict));
     fprintf(out, "\nthe sheets contradict each other on %d points: attend sheets\n",
             LAB_DISPUTES);
     return ferror(out) ? -1 : 0;

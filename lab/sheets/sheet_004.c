@@ -125,13 +125,12 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("004-16", 62, "beta in .1..2 gives weights ~1.0 or .1"),
      LAB_QUOTES(62, "if β has a high variance (e.g. $0.1 \\sim 2$), $\\alpha_a, "
                     "\\alpha_b \\approx 1.0$ or 0.1"),
-     .exact =
-         "1/(1+e^{-2 beta}) runs from .55 at beta = .1 to .98 at beta = 2, and the "
-         "other weight from .45 to .02; by the formulas of lines 58 and 60 from .475 "
-         "to .12 and from .525 to .88. Judged at beta = 2, the nearest.",
-     .claim = {.query = {"2 (m_a - m_b)"},
-               .text = "alpha_a/(alpha_a + alpha_b) ~ 1; alpha_b/(alpha_a + alpha_b) ~ "
-                       "0.1"}},
+     .exact = "1/(1+e^{-2 beta}) runs from .55 at beta = .1 to .98 at beta = 2, and the "
+              "other weight from .45 to .02; by the formulas of lines 58 and 60 from .475 "
+              "to .12 and from .525 to .88. Head 1 stands for beta = .1, head 2 for 2.",
+     .claim = {.query = {"0.1 (m_a - m_b)", "2 (m_a - m_b)"},
+               .text = "alpha_a/(alpha_a + alpha_b) ~ 1; v_a^T c_2/(v_a^T c_2 + v_b^T "
+                       "c_2) ~ 1"}},
     {LAB_SAYS("004-17", 66, "q1=mu_a, q2=mu_b (unscaled): scores 1, c1=V_a, c2=V_b"),
      LAB_QUOTES(68, "c_1 = 1 \\cdot V_a = V_a \\quad c_2 = 1 \\cdot V_b = V_b"),
      .exact = "A score of 1 gives the weight e/(e+n-1): .73 at n = 2, .0027 at n = 1000.",

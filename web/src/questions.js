@@ -171,7 +171,7 @@ export class Questions {
         h(
           'a',
           { class: judged.get(id), href: address({ view: 'sheets', part: id }) },
-          `${id} ${judged.get(id)}`,
+          `${id} ${this.app.catalogue.verdict_words[judged.get(id)]}`,
         ),
         ' ',
       ]),

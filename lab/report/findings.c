@@ -200,8 +200,8 @@ int lab_summary_write(const struct lab_findings *findings, FILE *out)
     for (int e = 0; e < findings->count; e++)
         write_result(&findings->result[e], out);
     fprintf(out,
-            "\nexact: %d of %d within 4 se; bounds: %d of %d held;\n"
-            "limits and first-order forms: %d shown\n",
+            "\nwithin 4 se of theory: %d of %d rows; bounds held: %d of %d;\n"
+            "limits and first-order forms: %d\n",
             rows->within, rows->exact, rows->held, rows->bounds, rows->shown);
     if (!findings->judged)
         return ferror(out) ? -1 : 0;

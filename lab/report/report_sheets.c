@@ -183,26 +183,28 @@ static void write_verdicts(const struct lab_findings *findings, FILE *out)
                  lab_verdict_word((enum lab_verdict)verdict),
                  lab_verdict_meaning((enum lab_verdict)verdict));
     }
-    lab_html(out,
-             "</ul>\n<p class=\"small soft\">Statements are read with charity: what a "
-             "sheet calls equal may be so in a limit. Where a reading by the letter gives "
-             "another verdict, it stands below the statement.</p>\n<p "
-             "class=\"small soft\">{m}</p>\n",
-             "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
-             "$p_i$) and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and "
-             "$\\mu_i$ are means of keys, $c$ or $\\beta$ without an index is the scale "
-             "of a query, and `A^T` is $A^\\top$. In the computations `sg(x)` is $1 / (1 "
-             "+ e^{-x})$. A number such as 002-12 is sheet 002, statement 12.");
+    lab_html(
+        out,
+        "</ul>\n<p class=\"small soft\">Statements are read with charity: what a "
+        "sheet calls equal may be so in a limit. Where a reading by the letter gives "
+        "another verdict, it stands below the statement.</p>\n<p "
+        "class=\"small soft\">{m}</p>\n",
+        "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
+        "$p_i$) and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and "
+        "$\\mu_i$ are means of keys, $c$ or $\\beta$ without an index is the scale "
+        "of a query, and `A^T` is $A^\\top$. In the computations `sg(x)` is $1 / (1 "
+        "+ e^{-x})$. A number such as 002-12 is sheet 002, statement 12.");
 }
 
 void lab_report_sheets(const struct lab_findings *findings, FILE *out)
 {
-    lab_html(out,
-             "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
-             "<p>Five solution sheets answer the exercise. Each of their statements was "
-             "put to the test by computing, with the sheet\u2019s own queries; the "
-             "passage judged is quoted first, with its line. The sheets are scans, most "
-             "of handwriting: where the scan may be at fault, the evidence says so.</p>\n");
+    lab_html(
+        out,
+        "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
+        "<p>Five solution sheets answer the exercise. Each of their statements was "
+        "put to the test by computing, with the sheet\u2019s own queries; the "
+        "passage judged is quoted first, with its line. The sheets are scans, most "
+        "of handwriting: where the scan may be at fault, the evidence says so.</p>\n");
     write_verdicts(findings, out);
     for (int i = 0; i < findings->judged;)
         i = write_sheet(findings, i, out);

@@ -73,8 +73,8 @@ class Report(Browser, CliTest):
             counts = re.search(r" (\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", line).groups()
             self.assertGreater(sum(map(int, counts)), 0, line)
         counts = re.search(
-            r"^exact: (\d+) of (\d+) within 4 se; bounds: (\d+) of (\d+) held;\s"
-            r"limits and first-order forms: (\d+) shown$",
+            r"^within 4 se of theory: (\d+) of (\d+) rows; bounds held: (\d+) of (\d+);\s"
+            r"limits and first-order forms: (\d+)$",
             self.summary,
             re.M,
         ).groups()

@@ -126,8 +126,8 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(62, "if β has a high variance (e.g. $0.1 \\sim 2$), $\\alpha_a, "
                     "\\alpha_b \\approx 1.0$ or 0.1"),
      .exact = "1/(1+e^{-2 beta}) runs from .55 at beta = .1 to .98 at beta = 2, and the "
-              "other weight from .45 to .02; by the formulas of lines 58 and 60 from .475 "
-              "to .12 and from .525 to .88. Head 1 stands for beta = .1, head 2 for 2.",
+              "other weight from .45 to .02; by the formulas of lines 58 and 60 from "
+              ".475 to .12 and from .525 to .88. Head 1 has beta = .1, head 2 has 2.",
      .claim = {.query = {"0.1 (m_a - m_b)", "2 (m_a - m_b)"},
                .text = "alpha_a/(alpha_a + alpha_b) ~ 1; v_a^T c_2/(v_a^T c_2 + v_b^T "
                        "c_2) ~ 1"}},

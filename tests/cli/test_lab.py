@@ -194,7 +194,7 @@ class Sentences(LabTest):
 
     def said(self, *args):
         text = self.succeed("lab", *args, "--no-sweep")
-        return " ".join(text.split("forms: ")[1].split()[2:])
+        return " ".join(text.split("forms: ")[1].split()[1:])
 
     def test_one_vs_two(self):
         args = "one-vs-two", "--alpha", "1", "--C", "100", "--trials", "4000"

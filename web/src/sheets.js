@@ -233,7 +233,11 @@ export class Sheets {
         one.measured != null && h('span', 'computed ', shown(one.measured, `${one.id}.measured`, 5)),
         one.expected != null && h('span', 'claimed ', shown(one.expected, `${one.id}.expected`, 5)),
         !one.readings_agree &&
-          h('span.soft', one.reading === 'charity' ? 'by the letter: ' : 'with charity: ', this.otherwise(one)),
+          h(
+            'span.soft',
+            one.reading === 'charity' ? 'by the letter: ' : 'with charity: ',
+            this.otherwise(one),
+          ),
         one.invariant && h('span.soft', 'the same whatever the numbers of the exercise'),
         link,
       ),

@@ -28,7 +28,7 @@ const char *lab_verdict_meaning(enum lab_verdict verdict)
                       "leaves free, for n > 2, or where gamma > 0",
         [LAB_FAILS] = "there is a counterexample",
         [LAB_SLIP] = "wrong or ill formed as written, and true once one symbol is "
-                     "repaired: a letter, an index, a factor or a side"};
+                     "repaired: a letter, a sign, an index, a norm, a factor or a side"};
     return meanings[verdict];
 }
 

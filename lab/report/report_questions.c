@@ -153,7 +153,7 @@ static void write_sources(const struct lab_findings *findings,
                  question->results);
     if (!*question->statements || findings->judged == 0)
         return;
-    lab_html(out, "<p class=\"small voices\">Statements of the sheets:");
+    lab_html(out, "<p class=\"small voices\">Statements of the five solution sheets:");
     for (int i = 0; i < findings->judged; i++) {
         const struct lab_judgement *const judgement = &findings->judgement[i];
         if (lab_question_of(judgement->id) == question)

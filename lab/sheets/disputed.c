@@ -152,7 +152,7 @@ const struct lab_disputed lab_disputed[LAB_DISPUTES] = {
                    {TWO_HEADS("beta (mu_a + mu_b)", "beta (mu_a - mu_b)"), .magnitude = 1,
                     .text = "Cov_12 = 0"},
                    AT(10, 10)}}},
-      {"the average of a varying and a constant head varies less",
+      {"the average varies less than one head",
        {"001-23", "002-32"},
        .number = {{"variance of c over that of c_1, n = 10",
                    {TWO_HEADS("mu_a", "mu_b"), .magnitude = 1, .text = "V_c/V_1 = 1"},

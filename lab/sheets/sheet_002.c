@@ -239,16 +239,6 @@ static const struct lab_statement statements[] = {
                .grows = "beta"},
      .repair = {{{"mu_a mu_b", "mu_a - mu_b"}}, "as line 161 writes q_2"},
      .scan = "The scan may have lost the minus."},
-    {LAB_SAYS("002-32", 195, "the average of the heads varies less than one head"),
-     LAB_QUOTES(195, "reducing the overall variance in c"),
-     .exact = "At n = 10, beta = 10 the variance of c is .157 with both heads and .390 "
-              "with the first alone. Without any correlation of the heads it would be "
-              ".123, with a full one .222.",
-     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
-               .rival = "beta (mu_a + mu_b)",
-               .magnitude = 1,
-               .text = "V_c < V_one",
-               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-25", 195, "the fluctuations of the two heads partially cancel"),
      LAB_QUOTES(195, "the fluctuations in c_1 and c_2 may partially cancel out"),
      .exact = "Cancelling would need a negative covariance. Both heads follow the same "
@@ -258,6 +248,16 @@ static const struct lab_statement statements[] = {
      .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
                .magnitude = 1,
                .text = "Cov_12 < 0",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("002-32", 195, "the average of the heads varies less than one head"),
+     LAB_QUOTES(195, "reducing the overall variance in c"),
+     .exact = "At n = 10, beta = 10 the variance of c is .157 with both heads and .390 "
+              "with the first alone. Without any correlation of the heads it would be "
+              ".123, with a full one .222.",
+     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
+               .rival = "beta (mu_a + mu_b)",
+               .magnitude = 1,
+               .text = "V_c < V_one",
                LAB_GROWS(LAB_FREE_SCALE, "beta")}},
 };
 

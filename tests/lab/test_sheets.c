@@ -323,6 +323,12 @@ TEST(deviations_that_the_statements_name)
           weight_deviation(0.5, exp(0.5)));
     CHECK(fabs(weight_deviation(10, exp(10)) - 0.44) < 5e-3, "%g",
           weight_deviation(10, exp(10)));
+    /* 004-16: at beta = .1 and 2, and by the formulas that are printed. */
+    CHECK(fabs(1 / (1 + exp(-0.2)) - 0.55) < 5e-3 &&
+              fabs(1 / (1 + exp(-4)) - 0.98) < 5e-3,
+          "softmax");
+    CHECK(fabs(1 / (1 + exp(0.1)) - 0.475) < 5e-4 && fabs(1 / (1 + exp(2)) - 0.12) < 5e-3,
+          "as printed");
     CHECK(fabs(judged("004-13")->measured - weight_deviation(1, exp(1))) < 1e-9, "%g",
           judged("004-13")->measured);
 }

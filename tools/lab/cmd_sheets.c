@@ -29,7 +29,8 @@ static const char help_text[] =
     "  false              fails  there is a counterexample\n"
     "  slip               slip   wrong or ill formed as written, and true once one "
     "symbol\n"
-    "                            is repaired: a letter, an index, a factor or a side\n"
+    "                            is repaired: a letter, a sign, an index, a norm, a\n"
+    "                            factor or a side\n"
     "A variance is high, and an output unstable, from a standard deviation of a weight "
     "of\n"
     "0.1 on.  Two quantities that both vanish are compared by their ratio.\n"
@@ -78,7 +79,7 @@ static void print_indented(const char *text, int indent)
 static void print_judgement(const struct lab_judgement *judgement, int explain)
 {
     enum { INDENT = 6 };
-    char quote[400], line[410];
+    char quote[400], line[560];
 
     printf("%4d  %-7s %s", judgement->quoted, judgement->id,
            lab_verdict_word(judgement->verdict));
@@ -92,7 +93,8 @@ static void print_judgement(const struct lab_judgement *judgement, int explain)
     print_indented(line, INDENT);
     print_indented(judgement->says, INDENT);
     if (explain) {
-        print_indented(judgement->holds_when, INDENT);
+        snprintf(line, sizeof line, "exactly: %s", judgement->holds_when);
+        print_indented(line, INDENT);
         print_indented(judgement->evidence, INDENT);
     }
     putchar('\n');
@@ -159,8 +161,7 @@ static int print_all(const struct lab_judgement *judgements, const char *sheet,
             continue;
         }
         if (i == 0 || strcmp(judgements[i].sheet, judgements[i - 1].sheet) != 0)
-            printf("Sheet %s, a scan: lines, statements, passages\n\n",
-                   judgements[i].sheet);
+            printf("Sheet %s, a scan: its passages by line\n\n", judgements[i].sheet);
         print_judgement(&judgements[i], explain);
     }
     if (as_json)
@@ -189,10 +190,9 @@ int cmd_sheets(int argc, char **argv)
         FLAG_SWITCH(
             "json", &as_json,
             "one JSON object for each statement: id, sheet, line, says, quote,\n"
-            "quoted_line, verdict, reading, readings_agree, invariant (the verdict is\n"
-            "the same whatever the numbers of the exercise), holds_when, measured, "
-            "expected (null where no\n"
-            "number applies), evidence"),
+            "quoted_line, verdict, reading, readings_agree, invariant (the same\n"
+            "verdict whatever the numbers of the exercise), holds_when, measured,\n"
+            "expected (null where no number applies), evidence"),
     };
     const char *sheet = NULL;
 

@@ -166,7 +166,7 @@ export class Questions {
     const judged = new Map(this.app.judgements.charity.map((one) => [one.id, one.verdict]));
     return h(
       'p.small.voices',
-      'Statements of the sheets: ',
+      'Statements of the five solution sheets: ',
       ids.map((id) => [
         h(
           'a',

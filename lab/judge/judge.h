@@ -14,10 +14,7 @@
 
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
-/*
- * By the letter "=" is equality, only what the sheet calls large may grow, and a reason
- * is judged with its conclusion.
- */
+/* By the letter "=" is equality and only what the sheet calls large may grow. */
 enum lab_reading { LAB_CHARITY, LAB_LETTER };
 
 /* Meanings of a letter. */
@@ -132,13 +129,12 @@ struct lab_judgement {
     const char *quote; /* the passage judged, as the sheet has it */
     int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
-    enum lab_reading reading;   /* the one that `verdict` and all below belong to */
-    int readings_agree;         /* the other reading has the same verdict */
-    enum lab_verdict otherwise; /* of the other reading */
-    int invariant;              /* the verdict is the same in every world */
-    char holds_when[512];       /* the exact statement with its condition, never empty */
-    double measured;            /* the number that decides; NaN where none applies */
-    double expected;            /* the number by the claim; NaN where none applies */
+    enum lab_reading reading; /* the one that `verdict` and all below belong to */
+    int readings_agree;       /* the other reading has the same verdict */
+    int invariant;            /* the verdict is the same in every world */
+    char holds_when[512];     /* the exact statement with its condition, never empty */
+    double measured;          /* the number that decides; NaN where none applies */
+    double expected;          /* the number by the claim; NaN where none applies */
     /* The point of that number, if any: `scale` is C, beta, |q| or a gap. */
     int has_point;
     int64_t n;
@@ -146,6 +142,7 @@ struct lab_judgement {
     char evidence[1024]; /* point, error, counterexample, repair and scan in words */
     /* Why it is ill formed, or the case that decides an argument; else empty. */
     char reason[320];
+    enum lab_verdict otherwise; /* the verdict by the other reading */
 };
 
 const char *lab_verdict_name(enum lab_verdict verdict); /* its id, "holds" ... */

@@ -24,8 +24,7 @@ extern const struct lab_sheet lab_sheet_000, lab_sheet_001, lab_sheet_002, lab_s
 /* The number of a statement among all; -1: there is none of that id. */
 int lab_sheets_index(const char *id);
 
-/* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of sheets and lines; 0, or -1.
- */
+/* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */
 int lab_sheets_judge(int index, enum lab_reading reading,
                      struct lab_judgement *judgement);
 

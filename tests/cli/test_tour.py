@@ -96,77 +96,6 @@ def slug(head):
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
-class Tour(unittest.TestCase):
-    def test_has_commands(self):
-        self.assertGreater(len(commands()), 30)
-        self.assertTrue(all(words[0] == "attend" for words, _ in commands()))
-
-    def test_commands_print_what_is_shown(self):
-        for words, shown in commands():
-            if words[1] == "report":  # takes long; has a separate test
-                continue
-            if words[1] == "lab" and shown[-1:] == [LEFT_OUT]:
-                words = [*words, "--no-sweep"]
-            done = attend(*words[1:])
-            self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
-            if shown:
-                printed = table(done.stdout)
-                wrong = mismatch(shown, printed)
-                self.assertIsNone(wrong, f"{words}: shown {shown}, printed {printed}")
-
-    def test_what_is_left_out_must_be_marked(self):
-        printed = table("head\n\nquantity theory\na 1\n\nb 2\nc 3\nwords\n")
-        for shown, fault in (
-            ("quantity theory;a 1;b 2;c 3;words", None),
-            ("quantity theory;a 1;...", None),
-            ("quantity theory;...;b 2;...;words", None),
-            ("quantity theory;a 1;c 3;...", ["c", "3"]),
-            ("quantity theory;a 1", ["the", "end"]),
-            ("quantity theory;...;b 3;...", ["b", "3"]),
-            ("quantity theory;...;a 1;...", ["a", "1"]),
-            ("quantity theory;a 1;b 2;c 3;words;...", ["..."]),
-        ):
-            found = mismatch([line.split() for line in shown.split(";")], printed)
-            self.assertEqual(found, fault and (["the end"] if fault[0] == "the" else fault), shown)
-
-    def test_the_build_fills_in_the_words_of_the_laboratory(self):
-        whole = built()
-        self.assertNotIn("<!--", whole)
-        for head in ("## 1a-i. Why ", "## Beyond the exercise: ", "### `attend lab copy`"):
-            self.assertIn("\n" + head, whole)
-        self.assertIn("| `p_top` | Weight of the wanted key: p\\_j = 1", whole)
-        copied = tour().partition("<!-- lab: end -->\n")[2].splitlines()
-        for line in copied:
-            if not line.startswith(("#", "<!--")):
-                self.assertIn(line, whole)
-
-    def test_a_question_that_is_left_out_or_repeated_is_found(self):
-        theory = os.path.join(os.path.dirname(TOUR), "THEORY.md")
-        for text, fault in (
-            (tour(), ""),
-            (tour().replace("\n## 1e\n", "\n"), "question 1e: 0 times"),
-            (tour() + "<!-- lab: things -->\n", "things: 2 times"),
-        ):
-            done = subprocess.run(
-                [beside("lab_document"), theory], input=text, text=True, capture_output=True
-            )
-            self.assertEqual(done.returncode, 1 if fault else 0, done.stderr)
-            self.assertIn(fault, done.stderr)
-
-    def test_links_lead_somewhere(self):
-        heads = re.findall(r"^#+ (.*)$", built(), re.M)
-        anchors = {slug(head) for head in heads}
-        found = re.findall(r"\]\(#([^)]*)\)", built())
-        self.assertGreater(len(found), 19)
-        for anchor in found:
-            self.assertIn(anchor, anchors)
-        with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
-            heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
-        for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
-            (head,) = [head for head in heads if head.startswith(name + " ")]
-            self.assertEqual(anchor, slug(head))
-
-
 def phi(x):
     return math.erfc(-x / math.sqrt(2)) / 2
 
@@ -276,6 +205,77 @@ class SheetSentences(unittest.TestCase):
         self.assertIn("a difference of 1/gap", row["holds_when"])
         told = float(re.search(r"below 0.01 from ([\d.]+) at n = 10", row["holds_when"])[1])
         self.assertAlmostEqual(told / (math.sqrt(2) / 4 / 0.01), 1, delta=2e-3)
+
+
+class Tour(unittest.TestCase):
+    def test_has_commands(self):
+        self.assertGreater(len(commands()), 30)
+        self.assertTrue(all(words[0] == "attend" for words, _ in commands()))
+
+    def test_commands_print_what_is_shown(self):
+        for words, shown in commands():
+            if words[1] == "report":  # takes long; has a separate test
+                continue
+            if words[1] == "lab" and shown[-1:] == [LEFT_OUT]:
+                words = [*words, "--no-sweep"]
+            done = attend(*words[1:])
+            self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+            if shown:
+                printed = table(done.stdout)
+                wrong = mismatch(shown, printed)
+                self.assertIsNone(wrong, f"{words}: shown {shown}, printed {printed}")
+
+    def test_what_is_left_out_must_be_marked(self):
+        printed = table("head\n\nquantity theory\na 1\n\nb 2\nc 3\nwords\n")
+        for shown, fault in (
+            ("quantity theory;a 1;b 2;c 3;words", None),
+            ("quantity theory;a 1;...", None),
+            ("quantity theory;...;b 2;...;words", None),
+            ("quantity theory;a 1;c 3;...", ["c", "3"]),
+            ("quantity theory;a 1", ["the", "end"]),
+            ("quantity theory;...;b 3;...", ["b", "3"]),
+            ("quantity theory;...;a 1;...", ["a", "1"]),
+            ("quantity theory;a 1;b 2;c 3;words;...", ["..."]),
+        ):
+            found = mismatch([line.split() for line in shown.split(";")], printed)
+            self.assertEqual(found, fault and (["the end"] if fault[0] == "the" else fault), shown)
+
+    def test_the_build_fills_in_the_words_of_the_laboratory(self):
+        whole = built()
+        self.assertNotIn("<!--", whole)
+        for head in ("## 1a-i. Why ", "## Beyond the exercise: ", "### `attend lab copy`"):
+            self.assertIn("\n" + head, whole)
+        self.assertIn("| `p_top` | Weight of the wanted key: p\\_j = 1", whole)
+        copied = tour().partition("<!-- lab: end -->\n")[2].splitlines()
+        for line in copied:
+            if not line.startswith(("#", "<!--")):
+                self.assertIn(line, whole)
+
+    def test_a_question_that_is_left_out_or_repeated_is_found(self):
+        theory = os.path.join(os.path.dirname(TOUR), "THEORY.md")
+        for text, fault in (
+            (tour(), ""),
+            (tour().replace("\n## 1e\n", "\n"), "question 1e: 0 times"),
+            (tour() + "<!-- lab: things -->\n", "things: 2 times"),
+        ):
+            done = subprocess.run(
+                [beside("lab_document"), theory], input=text, text=True, capture_output=True
+            )
+            self.assertEqual(done.returncode, 1 if fault else 0, done.stderr)
+            self.assertIn(fault, done.stderr)
+
+    def test_links_lead_somewhere(self):
+        heads = re.findall(r"^#+ (.*)$", built(), re.M)
+        anchors = {slug(head) for head in heads}
+        found = re.findall(r"\]\(#([^)]*)\)", built())
+        self.assertGreater(len(found), 19)
+        for anchor in found:
+            self.assertIn(anchor, anchors)
+        with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
+            heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
+        for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
+            (head,) = [head for head in heads if head.startswith(name + " ")]
+            self.assertEqual(anchor, slug(head))
 
 
 if __name__ == "__main__":

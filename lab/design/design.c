@@ -96,6 +96,9 @@ static attend_status predict(const struct lab_design_request *request,
         if (lab_design_item_of(request, (int64_t)i) < 0)
             prediction->leak += prediction->mean[i];
     }
+    /* Weights that are met to rounding. */
+    if (prediction->mse < 1e-30)
+        prediction->mse = 0;
     return ATTEND_OK;
 }
 
@@ -336,7 +339,8 @@ void lab_design_advice(const struct lab_design *design, char *text, size_t size)
     char scales[96];
 
     if (!design->is_noisy) {
-        snprintf(text, size, "without noise nothing varies: one head is enough");
+        snprintf(text, size,
+                 "without noise nothing varies: one head reaches any leak by its scale");
     } else if (designed && best->mse < STEADIER * designed->mse) {
         describe_scales(best, designed, scales, sizeof scales);
         snprintf(

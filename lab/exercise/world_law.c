@@ -13,6 +13,13 @@ static const double node[PANEL / 2] = {0.1834346424956498, 0.5255324099163290,
 static const double share[PANEL / 2] = {0.3626837833783620, 0.3137066458778873,
                                         0.2223810344533745, 0.1012285362903763};
 
+/* Gauss-Hermite, for a standard normal: exact for polynomials up to degree 9. */
+static const double other_node[OTHER] = {-2.856970013872806, -1.355626179974266, 0,
+                                         1.355626179974266, 2.856970013872806};
+static const double other_share[OTHER] = {0.01125741132772069, 0.2220759220056126,
+                                          0.5333333333333333, 0.2220759220056126,
+                                          0.01125741132772069};
+
 static double density(double x, double sd)
 {
     const double z = (x - 1) / sd;
@@ -35,7 +42,8 @@ static int add_break(double *breaks, int count, double at, double low, double hi
 
 /*
  * Breaks of the quadrature: gamma = 0, gamma = 1, the gamma at which k_a equals n - 1
- * rivals, on the scale 1 / (tau C); and the thresholds of claims about gamma.
+ * rivals, on the scale 1 / (tau C); the nodes of gamma_b; and the thresholds of claims
+ * about gamma.
  */
 static int set_breaks(const struct lab_point *point, double sd, double *breaks)
 {
@@ -52,6 +60,9 @@ static int set_breaks(const struct lab_point *point, double sd, double *breaks)
         count = add_break(breaks, count, 1 + sd * z, low, high);
     for (int s = 0; s < 5; s++)
         count = add_break(breaks, count, sides[s], low, high);
+    for (int i = 0; i < OTHER && point->exercise->sigma2_b > 0; i++)
+        count = add_break(breaks, count,
+                          1 + sqrt(point->exercise->sigma2_b) * other_node[i], low, high);
     for (int c = 0; c < 3; c++)
         for (int k = -3; k <= 6; k++) {
             count = add_break(breaks, count, centre[c] - width * exp2(k), low, high);
@@ -79,13 +90,6 @@ static int64_t set_panels(const double *breaks, int points, double sd,
     }
     return count;
 }
-
-/* Gauss-Hermite, for a standard normal: exact for polynomials up to degree 9. */
-static const double other_node[OTHER] = {-2.856970013872806, -1.355626179974266, 0,
-                                         1.355626179974266, 2.856970013872806};
-static const double other_share[OTHER] = {0.01125741132772069, 0.2220759220056126,
-                                          0.5333333333333333, 0.2220759220056126,
-                                          0.01125741132772069};
 
 /* Every draw once for each node of gamma_b, from the last to the first in place. */
 static int64_t spread_other(const struct lab_exercise *exercise, struct lab_draw *draw,

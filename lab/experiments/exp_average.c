@@ -322,9 +322,9 @@ static void conclude(struct lab_run *run, const struct lab_setting *p)
                      p->at[TARGETS], how);
     else
         lab_conclude(run,
-                     "One query attends to %.0f keys %s, exactly so far as nothing leaks "
-                     "to the %.0f others: at beta = %.4g the leak is %.3g, and a leak of "
-                     "at most %g takes a beta of %.4g where scores are %.4g <q, k>.",
+                     "One query attends to %.0f keys %s, but for what leaks to the %.0f "
+                     "others: at beta = %.4g the leak is %.3g, and a leak of at most %g "
+                     "takes a beta of %.4g where scores are %.4g times <q, k>.",
                      p->at[TARGETS], how, rest, p->at[BETA], theory[LEAK], p->at[EPS],
                      theory[BETA_NEEDED], tau_of(p));
 }
@@ -353,9 +353,10 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_average = {
     .name = "average",
     .title = "Averaging several values",
-    .shows = "One query attends to m keys equally, exactly so far as nothing leaks to "
-             "the n - m others; that takes a scale of ln((n-m)(1-eps)/(m eps)), times "
-             "sqrt(d) where scores are divided by it.",
+    .shows =
+        "One query attends to m keys equally, but for the weight that leaks to "
+        "the n - m others; a small leak takes a scale of ln((n-m)(1-eps)/(m eps)), times "
+        "sqrt(d) where scores are divided by it.",
     .answers = "1b-ii",
     .headline = "beta_needed",
     LAB_FLAGS(flags),

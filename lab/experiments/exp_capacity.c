@@ -304,8 +304,9 @@ static int perform(struct lab_run *run)
 const struct lab_experiment lab_experiment_capacity = {
     .name = "capacity",
     .title = "Capacity: random keys in d dimensions",
-    .shows = "One query for m targets is beaten by a random key with cosine above "
-             "1/sqrt(m), so it holds some 1/P keys; one head per target is never beaten.",
+    .shows =
+        "One query for m targets is beaten by a random key with cosine above "
+        "1/sqrt(m), so about 1/P keys are too many; one head per target is never beaten.",
     .answers = "",
     LAB_FLAGS(flags),
     .trials = 2000,

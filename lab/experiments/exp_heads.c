@@ -505,10 +505,11 @@ static void conclude(struct lab_run *run, const struct lab_setting *p,
     lab_conclude(
         run,
         "Queries %s, n = %g, C = %g: %s.  Mean squared distance from the average %.3g "
-        "with two heads, %.3g with one; variance of the coefficient of v_a %.3g and "
+        "with two heads, %.3g with one, 1/2 - 1/n with equal weights on all keys; "
+        "variance of the coefficient of v_a %.3g and "
         "%.3g.  Head 1 loses v_a (w1 < 1/2) in %.3g%% of the samples.",
         lab_text(run, "queries"), p->at[N], p->at[SCALE],
-        !is_clear ? "two heads and one are equally near, as far as this shows"
+        !is_clear ? "two heads and one are equally near, within 4 standard errors"
         : two.measured < one.measured
             ? "two heads come nearer to the average than one"
             : "two heads come less near to the average than one",

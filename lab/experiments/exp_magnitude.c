@@ -332,7 +332,8 @@ static int perform(struct lab_run *run)
     lab_conclude(run,
                  "n = %g, C = %g: one of v_a and v_b holds more than 90%% of the weight "
                  "in %.1f%% of the samples, and the mean weight of all other keys is "
-                 "%.3g.  Var w = %.3g, that of a fair coin 0.25%s.",
+                 "%.3g.  The weight w of v_a has the variance %.3g over the samples; a "
+                 "fair coin between 0 and 1 has 0.25%s.",
                  p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LEAK].mean,
                  lab_moments_variance(&moments[WEIGHT]),
                  law.sd > 0 ? "; w is logit-normal" : "");

@@ -101,7 +101,7 @@ static void conclude(struct lab_run *run, const struct lab_found *one,
         "%.3g with one head, %.3g with two.%s",
         p.at[N], p.at[SCALE], p.at[SIGMA2], p.at[ALPHA],
         is_close
-            ? "one head and two are equally near to the average, as far as this shows"
+            ? "one head and two are equally near to the average, within 4 standard errors"
         : gap > 0 ? "two heads come closer to the average than one"
                   : "one head comes closer to the average than two",
         one->measured, two->measured, limits);

@@ -10,7 +10,7 @@
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
-    LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens"),
+    LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens; h T T is at most 8388608"),
     LAB_FLAG_INTEGER("d", 32, 2, 512, "columns of X, Q, K, V and the output"),
     LAB_FLAG_INTEGER("h", 1, 1, 64, "heads; they divide d"),
     LAB_FLAG_CHOICE("mask", "none", LAB_3("none", "causal", "window"), "who sees whom"),

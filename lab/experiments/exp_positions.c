@@ -326,9 +326,10 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_positions = {
     .name = "positions",
     .title = "Positions: sinusoids, rotation, none",
-    .shows = "Positions break the symmetry under permutation; rotary ones keep that "
-             "under shifts; two sinusoids are never equal, however many there are, but "
-             "they come near.",
+    .shows =
+        "Positions break the symmetry under permutations; rotary positions keep the "
+        "symmetry under shifts; no two sinusoidal positions are equal, but some come "
+        "near.",
     .answers = "2b-i 2b-ii 3g",
     .headline = "near_distance",
     LAB_FLAGS(flags),

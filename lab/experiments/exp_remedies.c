@@ -281,8 +281,8 @@ static void conclude(struct lab_run *run, double variance)
                              used ? "," : "  By theory:", remedy_names[remedy], theory);
     }
     lab_conclude(run,
-                 "n = %g, C = %g, noisy: %s, remedy %s: the variance of the coefficient "
-                 "of v_a is %.3g.%s%s",
+                 "n = %g, C = %g, noisy: %s, remedy %s.  Apart from the bias, which only "
+                 "mse includes: the variance of the coefficient of v_a is %.3g.%s%s",
                  own.at[N], own.at[SCALE], lab_text(run, "noisy"),
                  lab_text(run, "remedy"), variance, text, used ? "." : "");
 }

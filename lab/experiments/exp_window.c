@@ -260,7 +260,7 @@ static struct lab_figure *plot_curves(struct lab_run *run)
         run, "fixed-noise", "At any fixed noise a large C destroys the average",
         "C (query scale)", "Var w", LAB_LOG_X,
         "n = %.0f. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
-        "alpha one key takes all the weight, and the variance of that of a tends to "
+        "alpha one key takes all the weight, and the variance of that of v_a tends to "
         "%.3g, %.3g and %.3g for alpha = %.0e, %.0e and %.0e.",
         p.at[N], limit[0], limit[1], limit[2], alpha_at(columns[0]), alpha_at(columns[1]),
         alpha_at(columns[2]));

@@ -273,7 +273,7 @@ struct lab_count {
 };
 
 void lab_count_row(struct lab_count *count, const struct lab_row *row);
-/* "exact: 7 of 7 within 4 se; bounds: 1 of 1 held; limits and first-order ..." */
+/* "within 4 se of theory: 7 of 7 rows; bounds held: 1 of 1; limits and ..." */
 void lab_count_text(const struct lab_count *count, char *text, unsigned long size);
 
 /* ---- the rest -------------------------------------------------------------- */

@@ -120,7 +120,7 @@ void lab_count_row(struct lab_count *count, const struct lab_row *row)
 void lab_count_text(const struct lab_count *count, char *text, unsigned long size)
 {
     snprintf(text, size,
-             "exact: %d of %d within 4 se; bounds: %d of %d held; limits and first-order "
-             "forms: %d shown",
+             "within 4 se of theory: %d of %d rows; bounds held: %d of %d; limits and "
+             "first-order forms: %d",
              count->within, count->exact, count->held, count->bounds, count->shown);
 }

@@ -79,12 +79,13 @@ int lab_argument_try(const struct lab_parsed *parsed, attend_context *ctx, int x
 /* 1 if the claim's letter has its earlier meaning; else 0 with the reason. */
 int lab_symbol_keeps(const struct lab_symbol *symbol, char why[LAB_WHY]);
 
+enum { LAB_REPAIRED = 7 };
 /* A claim with its repair put in; the texts live here. */
 struct lab_repaired {
     struct lab_claim claim;
-    char text[LAB_CLAIM_TEXT], input[LAB_CLAIM_TEXT];
+    char text[LAB_REPAIRED][LAB_CLAIM_TEXT];
 };
-/* Of its text and input: 0, or -1 if nothing there is repaired, or not enough room. */
+/* In its claim or, if nothing is repaired there, in its queries: 0, or -1. */
 int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
                      struct lab_repaired *repaired);
 
@@ -101,8 +102,11 @@ struct lab_trace {
     struct lab_finding unequal_found;
     struct lab_limit limit;
     double threshold[2]; /* scale above which it stays below LAB_SMALL; n = 10, 1000 */
-    int refuted;         /* the argument has a counterexample */
-    int cases;           /* tried, where there is an argument */
+    /* A point that the limit speaks of, beyond the threshold. */
+    struct lab_point regime;
+    struct lab_finding regime_found;
+    int refuted; /* the argument has a counterexample */
+    int cases;   /* tried, where there is an argument */
     struct lab_case against;
 };
 
@@ -110,7 +114,7 @@ struct lab_trace {
 #define LAB_ROUNDING 1e-12 /* no difference of numbers of size 1 */
 /*
  * A variance is high, an output unstable, scores are not near each other, from this
- * standard deviation on: a tenth of the range of a weight, on every sheet.
+ * standard deviation of a weight on: a tenth of its range, on every sheet.
  */
 #define LAB_HIGH 0.1
 
@@ -128,5 +132,8 @@ void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *t
                         enum lab_reading reading, struct lab_text *text);
 void lab_judge_case(const struct lab_claim *claim, const struct lab_trace *trace,
                     struct lab_text *text);
+/* Why a claim that fails is false, in a clause. */
+void lab_judge_refutation(const struct lab_claim *claim, const struct lab_trace *trace,
+                          struct lab_text *text);
 
 #endif

@@ -25,9 +25,7 @@ enum lab_meaning {
     LAB_MEANS_NOISE, /* variance of the keys */
     LAB_MEANS_WEIGHT,
     LAB_MEANS_MEAN, /* of a key */
-    LAB_MEANS_VALUE,
-    LAB_MEANS_KEY,      /* index of a key */
-    LAB_MEANS_OTHER_KEY /* index of another key */
+    LAB_MEANS_VALUE
 };
 
 /* A letter: its meaning on the sheet, the line, and the meaning the claim needs. */
@@ -84,8 +82,12 @@ struct lab_claim {
     const char *input;            /* the formula in place of X */
     int magnitude;                /* the length of k_a varies */
     enum lab_keys keys;
-    /* Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument. */
+    /*
+     * Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument.  With both
+     * the argument decides by the letter, the links by charity.
+     */
     const char *text;
+    const char *because; /* links of a reason, judged by the letter alone; NULL: none */
     /* 1: "=" compares two numbers by their ratio, vectors by their distance. */
     int relative;
     const char *shows[2]; /* numbers to show beside the error; NULL: the two sides */
@@ -108,6 +110,7 @@ struct lab_statement {
     const char *exact; /* the true statement, with its condition */
     struct lab_claim claim;
     struct lab_repair repair;
+    const char *scan; /* a sentence on what the scan misread; NULL: nothing */
 };
 
 /* The first fields of a statement: its id, its line on the sheet, and its text. */
@@ -132,16 +135,19 @@ struct lab_judgement {
     char holds_when[512];     /* the exact statement with its condition, never empty */
     double measured;          /* the number that decides; NaN where none applies */
     double expected;          /* the number by the claim; NaN where none applies */
-    /* Where on the grid that was, if anywhere: `scale` is C, beta, |q| or a gap. */
+    /* The point of that number, if any: `scale` is C, beta, |q| or a gap. */
     int has_point;
     int64_t n;
     double scale, alpha;
-    char evidence[768]; /* grid point, error, counterexample and repair in words */
+    char evidence[1024]; /* point, error, counterexample, repair and scan in words */
     /* Why it is ill formed, or the case that decides an argument; else empty. */
     char reason[320];
+    enum lab_verdict otherwise; /* the verdict by the other reading */
 };
 
-const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+const char *lab_verdict_name(enum lab_verdict verdict); /* its id, "holds" ... */
+/* For readers: "true", "true in the limit", "false", "slip". */
+const char *lab_verdict_word(enum lab_verdict verdict);
 /* The meaning of a verdict: "there is a counterexample". */
 const char *lab_verdict_meaning(enum lab_verdict verdict);
 const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */

@@ -73,14 +73,15 @@ struct lab_limit {
  */
 int lab_find_limit(const struct lab_way *way, struct lab_limit *limit);
 
-/* One symbol, index or side: every `from` becomes `to`. */
-enum { LAB_REPAIRS = 2 };
+/* One symbol, wherever it stands: every `from` becomes `to`. */
+enum { LAB_REPAIRS = 3 };
 struct lab_repair {
     struct {
         const char *from, *to;
     } put[LAB_REPAIRS];
-    const char *as; /* reason, "as line 17 counts the keys"; NULL: no repair */
-    int reversed;   /* 1: products in the other order */
+    const char *as;   /* reason, "as line 17 counts the keys"; NULL: no repair */
+    int reversed;     /* 1: products in the other order */
+    const char *says; /* "i != j -> all i and j"; NULL: the first of `put` */
 };
 
 /* A text of `size` bytes that grows at its end. */

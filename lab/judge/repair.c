@@ -14,15 +14,13 @@ static const char *const meanings[] = {
     [LAB_MEANS_WEIGHT] = "an attention weight",
     [LAB_MEANS_MEAN] = "the mean of a key",
     [LAB_MEANS_VALUE] = "a value vector",
-    [LAB_MEANS_KEY] = "the index of a key",
-    [LAB_MEANS_OTHER_KEY] = "the index of another key",
 };
 
 int lab_symbol_keeps(const struct lab_symbol *symbol, char why[LAB_WHY])
 {
     if (!symbol->letter || symbol->prior == symbol->here)
         return 1;
-    snprintf(why, LAB_WHY, "%s means %s since line %d, here %s", symbol->letter,
+    snprintf(why, LAB_WHY, "%s is %s from line %d on, and %s here", symbol->letter,
              meanings[symbol->prior], symbol->line, meanings[symbol->here]);
     return 0;
 }
@@ -73,25 +71,40 @@ static int put_all(const struct lab_repair *repair, char *text)
     return count;
 }
 
+/* Puts the repair into formulas first .. end - 1; how often, or -1. */
+static int repair_formulas(const struct lab_repair *repair, int first, int end,
+                           struct lab_repaired *repaired)
+{
+    struct lab_claim *const to = &repaired->claim;
+    const char **const formula[LAB_REPAIRED] = {&to->text,
+                                                &to->input,
+                                                &to->argument.given,
+                                                &to->argument.premise,
+                                                &to->argument.conclusion,
+                                                &to->query[0],
+                                                &to->query[1]};
+    int count = 0;
+    for (int i = first; i < end; i++) {
+        if (!*formula[i])
+            continue;
+        snprintf(repaired->text[i], LAB_CLAIM_TEXT, "%s", *formula[i]);
+        const int here = put_all(repair, repaired->text[i]);
+        if (here < 0)
+            return -1;
+        *formula[i] = repaired->text[i];
+        count += here;
+    }
+    return count;
+}
+
 int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
                      struct lab_repaired *repaired)
 {
-    const char *const from[] = {claim->text, claim->input};
-    char *const to[] = {repaired->text, repaired->input};
-    const char **const of[] = {&repaired->claim.text, &repaired->claim.input};
-    int count = 0;
-
+    enum { QUERIES = LAB_REPAIRED - LAB_HEADS };
     repaired->claim = *claim;
     repaired->claim.symbol.letter = NULL;
-    for (int i = 0; i < 2; i++) {
-        if (!from[i])
-            continue;
-        snprintf(to[i], LAB_CLAIM_TEXT, "%s", from[i]);
-        const int here = put_all(repair, to[i]);
-        if (here < 0)
-            return -1;
-        *of[i] = to[i];
-        count += here;
-    }
-    return count ? 0 : -1;
+    int count = repair_formulas(repair, 0, QUERIES, repaired);
+    if (count == 0)
+        count = repair_formulas(repair, QUERIES, LAB_REPAIRED, repaired);
+    return count > 0 ? 0 : -1;
 }

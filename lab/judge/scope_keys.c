@@ -20,11 +20,11 @@ struct keys_room {
     double output[S], off;
     struct lab_spread spread;
     double still, rival;
-    double deviation, gap_deviation;
+    double deviation, share_deviation;
     double gamma_mean, gamma_variance, inside, closer, shorter, lowered;
     double score_variance[2], isotropic_variance, drawn_variance[3];
     double at_half[S], at_three_halves[S];
-    double weight_sum, definition, output_off, masked;
+    double weight_sum, definition, output_off, first_off, masked;
     double eps, sigma_a, count, weight_mean, to_average, rival_to_average, correlation;
     double above, lose;
 };
@@ -90,7 +90,7 @@ static const struct lab_place letters[] = {
     ROOM("V_c", LAB_NEEDS_LAW, 1, spread.mean),
     ROOM("Cov_12", LAB_NEEDS_LAW, 1, spread.cross),
     ROOM("D_1", LAB_NEEDS_LAW, 1, deviation),
-    ROOM("D_gap", LAB_NEEDS_LAW, 1, gap_deviation),
+    ROOM("D_share", LAB_NEEDS_LAW, 1, share_deviation),
     ROOM("Var_s_a", LAB_NEEDS_LAW, 1, drawn_variance[0]),
     ROOM("Var_s_b", LAB_NEEDS_LAW, 1, drawn_variance[1]),
     ROOM("Var_s_2b", LAB_NEEDS_LAW, 1, drawn_variance[2]),
@@ -107,6 +107,7 @@ static const struct lab_place letters[] = {
     ROOM("sum_p", LAB_NEEDS_SOFTMAX, 1, weight_sum),
     ROOM("off_p", LAB_NEEDS_SOFTMAX, 1, definition),
     ROOM("off_c", LAB_NEEDS_SOFTMAX, 1, output_off),
+    ROOM("off_c_m", LAB_NEEDS_SOFTMAX, 1, first_off),
     ROOM("p_masked", LAB_NEEDS_SOFTMAX, 1, masked),
 };
 
@@ -251,6 +252,19 @@ static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
     room->gamma_variance = lab_draws_covariance(draws, gamma, gamma);
 }
 
+/* Standard deviation of alpha_a / (alpha_a + alpha_b) in head 1. */
+static double deviation_of_share(const struct lab_draws *draws)
+{
+    double mean = 0, square = 0;
+    for (int64_t x = 0; x < draws->count; x++) {
+        const double *const score = draws->draw[x].head[0].score;
+        const double share = 1 / (1 + exp(score[1] - score[0]));
+        mean += draws->draw[x].weight * share;
+        square += draws->draw[x].weight * share * share;
+    }
+    return sqrt(fmax(0, square - mean * mean));
+}
+
 static void fill_law(struct keys_room *room, const struct lab_draws *draws, int heads)
 {
     room->spread = lab_draws_spread(draws, heads);
@@ -267,8 +281,7 @@ static void fill_law(struct keys_room *room, const struct lab_draws *draws, int 
     room->to_average = distance_to_average(draws, heads);
     for (int64_t x = 0; x < draws->count; x++)
         room->weight_mean += draws->draw[x].weight * draws->draw[x].head[0].output[0];
-    room->gap_deviation = sqrt(room->drawn_variance[0] + room->drawn_variance[1] -
-                               2 * lab_draws_covariance(draws, s_a, s_b));
+    room->share_deviation = deviation_of_share(draws);
 }
 
 /* The variance of head 1 with another query or without magnitude noise. */
@@ -355,11 +368,11 @@ static int attend_row(const struct lab_point *point, const struct row *row, doub
                                                      .weights = row->weight});
 }
 
-/* Against exp(s_i) / sum exp(s_j), 0 <= p_i <= 1 and sum p_i v_i. */
+/* Against exp(s_i) / sum exp(s_j), 0 <= p_i <= 1, sum p_i v_i and its first m terms. */
 static void compare_row(struct keys_room *room, const struct row *row, int64_t n,
                         double out)
 {
-    double sum = 0, top = -INFINITY, product = 0;
+    double sum = 0, top = -INFINITY, product = 0, first = 0;
     for (int64_t i = 0; i < n; i++)
         top = fmax(top, row->score[i]);
     for (int64_t i = 0; i < n; i++)
@@ -370,8 +383,10 @@ static void compare_row(struct keys_room *room, const struct row *row, int64_t n
         room->definition = fmax(room->definition, off);
         room->weight_sum += weight < 0 || weight > 1 + LAB_ROUNDING ? NAN : weight;
         product += weight * row->value[i];
+        first += i < LAB_WORLD_M ? weight * row->value[i] : 0;
     }
     room->output_off = fabs(product - out);
+    room->first_off = fabs(first - out);
 }
 
 /* A row of scores from N(0, scale^2), and one in which only the first key is seen. */

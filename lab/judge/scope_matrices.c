@@ -87,6 +87,7 @@ struct token_room {
     double moved[T * F];     /* the tokens of X in another order */
     double positions[T * F]; /* an embedding for every place */
     struct lab_world_self self, of_input, encoded, encoded_moved;
+    double features;
 };
 
 #define TOKENS(name, needs, rows, columns, field)                                        \
@@ -100,6 +101,9 @@ static const struct lab_place token_letters[] = {
     TOKENS("Att_moved", LAB_NEEDS_SELF, T, F, of_input.out),
     TOKENS("Pi", LAB_NEEDS_WORLD, T, T, sequence.permutation),
     TOKENS("W", LAB_NEEDS_WORLD, F, F, sequence.w),
+    TOKENS("W_Q", LAB_NEEDS_WORLD, F, F, sequence.w[0]),
+    TOKENS("W_K", LAB_NEEDS_WORLD, F, F, sequence.w[1]),
+    TOKENS("d", 0, 1, 1, features),
     TOKENS("S", LAB_NEEDS_SELF, T, T, self.scores),
     TOKENS("S_moved", LAB_NEEDS_SELF, T, T, of_input.scores),
     TOKENS("P", LAB_NEEDS_SELF, T, T, self.weights),
@@ -128,6 +132,7 @@ static int open_tokens(struct lab_scope *scope)
             scope->letter[i].columns = T;
         }
     struct token_room *const room = scope->room;
+    room->features = F;
     lab_world_tokens(&exercise, &room->sequence);
     for (int place = 0; place < T; place++)
         lab_sinusoids(place, F, room->positions + place * F);

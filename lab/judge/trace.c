@@ -186,6 +186,35 @@ static int find_threshold(struct trial *trial, unsigned free, int64_t n, double 
     return 0;
 }
 
+/* The first of 1, 2, 5, 10, 20 ... that is no smaller. */
+static double round_up(double x)
+{
+    static const double steps[] = {1, 2, 5, 10};
+    const double unit = pow(10, floor(log10(x)));
+    int i = 0;
+    while (i < 3 && steps[i] * unit < x)
+        i++;
+    return steps[i] * unit;
+}
+
+/* n = 1000 and half as much again as the threshold there; alpha as the limit has it. */
+static int look_in_regime(struct trial *trial, struct lab_trace *trace)
+{
+    const unsigned needs = trace->limit.needs;
+    const double threshold = needs & LAB_FREE_SCALE ? trace->threshold[1] : 0;
+    const double scale = threshold > 0 ? round_up(1.5 * threshold) : grid_scale[2];
+    trace->regime = (struct lab_point){.n = grid_n[NS - 1],
+                                       .scale = fmin(scale, far_scale(trial->parsed)),
+                                       .given_positive = (needs & LAB_FREE_EVENT) != 0,
+                                       .exercise = trial->exercise};
+    if (needs & LAB_FREE_ALPHA)
+        trace->regime.alpha = 1e-8 / (scale * scale);
+    const int status = evaluate(trial, &trace->regime);
+    if (!status)
+        trace->regime_found = *worst_of(&trial->found);
+    return status;
+}
+
 static int trace_argument(struct trial *trial, struct lab_trace *trace)
 {
     for (;; trace->cases++) {
@@ -221,7 +250,7 @@ static int trace(struct trial *trial, enum lab_reading reading, struct lab_trace
     for (int i = 0; trace->limit.needs & LAB_FREE_SCALE && i < 2; i++)
         if (find_threshold(trial, trace->limit.needs, shown_n[i], &trace->threshold[i]))
             return -1;
-    return 0;
+    return trace->limit.needs ? look_in_regime(trial, trace) : 0;
 }
 
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,

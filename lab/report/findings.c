@@ -200,15 +200,15 @@ int lab_summary_write(const struct lab_findings *findings, FILE *out)
     for (int e = 0; e < findings->count; e++)
         write_result(&findings->result[e], out);
     fprintf(out,
-            "\nexact: %d of %d within 4 se; bounds: %d of %d held;\n"
-            "limits and first-order forms: %d shown\n",
+            "\nwithin 4 se of theory: %d of %d rows; bounds held: %d of %d;\n"
+            "limits and first-order forms: %d\n",
             rows->within, rows->exact, rows->held, rows->bounds, rows->shown);
     if (!findings->judged)
         return ferror(out) ? -1 : 0;
     fprintf(out, "%d statements of the sheets:", findings->judged);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
         fprintf(out, "%s %d %s", verdict ? "," : "", totals.verdicts[verdict],
-                lab_verdict_name((enum lab_verdict)verdict));
+                lab_verdict_word((enum lab_verdict)verdict));
     fprintf(out, "\nthe sheets contradict each other on %d points: attend sheets\n",
             LAB_DISPUTES);
     return ferror(out) ? -1 : 0;

@@ -153,13 +153,13 @@ static void write_sources(const struct lab_findings *findings,
                  question->results);
     if (!*question->statements || findings->judged == 0)
         return;
-    lab_html(out, "<p class=\"small voices\">Statements of the sheets:");
+    lab_html(out, "<p class=\"small voices\">Statements of the five solution sheets:");
     for (int i = 0; i < findings->judged; i++) {
         const struct lab_judgement *const judgement = &findings->judgement[i];
-        const char *const name = lab_verdict_name(judgement->verdict);
         if (lab_question_of(judgement->id) == question)
-            lab_html(out, " <a class=\"{s}\" href=\"#s{s}\">{s}&nbsp;{s}</a>", name,
-                     judgement->id, judgement->id, name);
+            lab_html(out, " <a class=\"{s}\" href=\"#s{s}\">{s}&nbsp;{s}</a>",
+                     lab_verdict_name(judgement->verdict), judgement->id, judgement->id,
+                     lab_verdict_word(judgement->verdict));
     }
     lab_html(out, "</p>\n");
 }

@@ -79,10 +79,13 @@ static void write_evidence(const struct lab_judgement *judgement, FILE *out)
     }
     lab_html(out, "</p>");
     if (!judgement->readings_agree || judgement->invariant)
-        lab_html(out, "<p class=\"small soft\">{s}{s}{s}</p>",
-                 judgement->readings_agree ? "" : "By the letter the verdict is another.",
-                 judgement->readings_agree || !judgement->invariant ? "" : " ",
-                 judgement->invariant ? "True or false in every world." : "");
+        lab_html(out, "<p class=\"small soft\">{s}{s}{s}{s}</p>",
+                 judgement->readings_agree ? "" : "Read by the letter: ",
+                 judgement->readings_agree ? "" : lab_verdict_word(judgement->otherwise),
+                 judgement->readings_agree ? "" : ". ",
+                 judgement->invariant
+                     ? "The verdict is the same whatever the numbers of the exercise."
+                     : "");
 }
 
 static void write_statement(const struct lab_findings *findings,
@@ -94,7 +97,7 @@ static void write_statement(const struct lab_findings *findings,
     write_places(findings, judgement, out);
     lab_html(out,
              "</td><td><span class=\"verdict {s}\">{s}</span></td><td class=\"text\">",
-             verdict, verdict);
+             verdict, lab_verdict_word(judgement->verdict));
     if (judgement->quote && *judgement->quote) {
         char quote[400];
         lab_text_plain(judgement->quote, quote, sizeof quote);
@@ -121,7 +124,7 @@ static int write_sheet(const struct lab_findings *findings, int first, FILE *out
              sheet, sheet, end - first);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
         lab_html(out, "{s} {d} {s}", verdict ? "," : "", count[verdict],
-                 lab_verdict_name((enum lab_verdict)verdict));
+                 lab_verdict_word((enum lab_verdict)verdict));
     lab_html(out,
              "</p>\n<div class=\"box\"><table "
              "class=\"statements\"><thead><tr><th>statement</th><th>verdict</th><th>the "
@@ -170,34 +173,38 @@ static void write_verdicts(const struct lab_findings *findings, FILE *out)
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
         const char *const name = lab_verdict_name((enum lab_verdict)verdict);
         lab_html(out, "<li><b>{d}</b> <span class=\"verdict {s}\">{s}</span></li>",
-                 totals.verdicts[verdict], name, name);
+                 totals.verdicts[verdict], name,
+                 lab_verdict_word((enum lab_verdict)verdict));
     }
     lab_html(out, "</ul></div>\n<ul class=\"legend\">\n");
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
         const char *const name = lab_verdict_name((enum lab_verdict)verdict);
-        lab_html(out, "<li><span class=\"verdict {s}\">{s}</span> {p}</li>\n", name, name,
+        lab_html(out, "<li><span class=\"verdict {s}\">{s}</span> {p}</li>\n", name,
+                 lab_verdict_word((enum lab_verdict)verdict),
                  lab_verdict_meaning((enum lab_verdict)verdict));
     }
-    lab_html(out,
-             "</ul>\n<p class=\"small soft\">Statements are read with charity: what a "
-             "sheet calls equal may be so in a limit. Where a reading by the letter has "
-             "another verdict, the statement says so. A verdict that no change of the "
-             "numbers could move is marked: true or false in every world.</p>\n<p "
-             "class=\"small soft\">{m}</p>\n",
-             "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
-             "$p_i$) and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and "
-             "$\\mu_i$ are means of keys, $c$ or $\\beta$ without an index is the scale "
-             "of a query, and `A^T` is $A^\\top$. In the computations `sg(x)` is $1 / (1 "
-             "+ e^{-x})$. A number such as 002-12 is sheet 002, statement 12.");
+    lab_html(
+        out,
+        "</ul>\n<p class=\"small soft\">Statements are read with charity: what a "
+        "sheet calls equal may be so in a limit. Where a reading by the letter gives "
+        "another verdict, it stands below the statement.</p>\n<p "
+        "class=\"small soft\">{m}</p>\n",
+        "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
+        "$p_i$) and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and "
+        "$\\mu_i$ are means of keys, $c$ or $\\beta$ without an index is the scale "
+        "of a query, and `A^T` is $A^\\top$. In the computations `sg(x)` is $1 / (1 "
+        "+ e^{-x})$. A number such as 002-12 is sheet 002, statement 12.");
 }
 
 void lab_report_sheets(const struct lab_findings *findings, FILE *out)
 {
-    lab_html(out,
-             "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
-             "<p>Five solution sheets answer the exercise. Each of their statements was "
-             "put to the test by computing, with the sheet\u2019s own queries; the "
-             "passage judged is quoted first.</p>\n");
+    lab_html(
+        out,
+        "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
+        "<p>Five solution sheets answer the exercise. Each of their statements was "
+        "put to the test by computing, with the sheet\u2019s own queries; the "
+        "passage judged is quoted first, with its line. The sheets are scans, most "
+        "of handwriting: where the scan may be at fault, the evidence says so.</p>\n");
     write_verdicts(findings, out);
     for (int i = 0; i < findings->judged;)
         i = write_sheet(findings, i, out);

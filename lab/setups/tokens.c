@@ -131,10 +131,9 @@ int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
     return status == ATTEND_OK ? 0 : lab_fail(session, "%s", err.message);
 }
 
-void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order)
+/* Shuffles t tokens with the random words from `drawn` on, which it moves. */
+static void shuffle(uint64_t seed, int64_t t, uint64_t *drawn, int64_t *order)
 {
-    uint64_t drawn = 0;
-
     for (int64_t i = 0; i < t; i++)
         order[i] = i;
     for (int64_t i = t - 1; i > 0; i--) {
@@ -142,12 +141,24 @@ void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order)
         const uint32_t even = UINT32_MAX - UINT32_MAX % choices;
         uint32_t word;
         do
-            lab_random_words(seed, STREAM_ORDER, drawn++, &word, 1);
+            lab_random_words(seed, STREAM_ORDER, (*drawn)++, &word, 1);
         while (word >= even);
         const int64_t j = word % choices, keep = order[i];
         order[i] = order[j];
         order[j] = keep;
     }
+}
+
+void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order)
+{
+    uint64_t drawn = 0;
+    int64_t kept;
+
+    do {
+        shuffle(seed, t, &drawn, order);
+        for (kept = 0; kept < t && order[kept] == kept; kept++)
+            continue;
+    } while (kept == t && t > 1);
 }
 
 double lab_most_apart(const double *a, const double *b, int64_t count)

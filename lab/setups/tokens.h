@@ -35,7 +35,7 @@ int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
                      attend_layer_rotary rotary, const int64_t *positions,
                      const double *x, const struct lab_layer_out *out);
 
-/* A permutation of 0 .. t-1 drawn from the seed, without bias. */
+/* A permutation of 0 .. t-1 drawn from the seed: any but the identity, equally likely. */
 void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order);
 
 /* max|a - b| over `count` numbers; NaN if one of them is. */

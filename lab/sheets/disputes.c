@@ -45,7 +45,7 @@ static int add_voices(const char *const *voice, const char *comma,
         if (judge_voice(voice[v], judgements, &judgement))
             return -1;
         lab_text_add(text, "%s%s %s", comma, judgement.id,
-                     lab_verdict_name(judgement.verdict));
+                     lab_verdict_word(judgement.verdict));
     }
     return 0;
 }

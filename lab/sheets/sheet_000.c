@@ -46,9 +46,13 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("000-5", 25, "therefore mu_a, mu_b are best estimators and perpendicular"),
      LAB_QUOTES(25, "$\\mu_a$  and  $\\mu_b$  are their best estimators and are also "
                     "perpendicular to each other"),
-     .exact = "mu_i is the mean of k_i whatever the noise; perpendicular means are "
-              "given, and do not follow from independence.",
-     .claim = {.argument = {.given = "keys with independent noise around unit means",
+     .exact = "mu_i is the mean of k_i whatever the noise, and the means are "
+              "perpendicular: both are given by the exercise, and \"that means\" claims "
+              "more, since neither follows from independence.",
+     .claim = {.text = "k_a ~ mu_a; k_b ~ mu_b; mu_a^T mu_b = 0",
+               .free = LAB_FREE_ALPHA,
+               .called = LAB_FREE_ALPHA,
+               .argument = {.given = "keys with independent noise around unit means",
                             .letter = "mu_b",
                             .of = {"mu_i", "(mu_a + mu_i)/sqrt(2)", "mu_a"},
                             .premise = "abs(norm(mu_b) - 1)",
@@ -97,11 +101,17 @@ static const struct lab_statement statements[] = {
                        "exp(eps_b C)) = 1/exp((eps_b - eps_a) C)",
                LAB_GROWS(LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("000-11", 39, "equally likely closer to v_a or v_b"),
-     LAB_QUOTES(39, "it is equally likely that c will be closer to  $v_a$  as to  $v_b$"),
-     .exact = "c is closer to v_a iff gamma > 1, at every n and C: probability 1/2.",
+     LAB_QUOTES(39,
+                "Because  $\\varepsilon_a$  and  $\\varepsilon_b$  come from the same "
+                "distribution, it is equally likely that c will be closer to  $v_a$  "
+                "as to  $v_b$"),
+     .exact = "c is closer to v_a iff gamma > 1, at every n and C: probability 1/2, "
+              "because gamma is symmetric about 1. The reason given is not so: the "
+              "score of b does not vary.",
      .claim = {.query = {"C (mu_a + mu_b)"},
                .magnitude = 1,
                .text = "P_closer = 1/2",
+               .because = "Var_s_a = Var_s_b",
                .grows = "C"}},
     {LAB_SAYS("000-12", 39, "c closer to the v whose key is longer"),
      LAB_QUOTES(39, "c will be closer to whichever  $v_i$  has bigger  $|k_i|$"),

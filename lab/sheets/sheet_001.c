@@ -38,7 +38,10 @@ static const struct lab_statement statements[] = {
                             .letter = "M",
                             .of = {"A A^T", "I"},
                             .premise = "norm(M v_a - v_a)",
-                            .conclusion = "norm(M (v_a + v_b) - v_a)"}}},
+                            .conclusion = "norm(M (v_a + v_b) - v_a)"}},
+     .repair = {{{"M v_a", "M (v_a + v_b)"}},
+                "as line 62 writes M S = v_a",
+                .says = "v_a -> S"}},
     {LAB_SAYS("001-6", 47, "require M v_a=v_a and M v_b=0"),
      LAB_QUOTES(47, "①  $Mv_a = v_a$  ②  $Mv_b = 0$"),
      .exact =
@@ -67,11 +70,15 @@ static const struct lab_statement statements[] = {
      .exact = "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included, which "
               "are the only terms of the printed sum.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .argument = {.given = "a_i^T b_j = 0 for i != j, G for B",
-                            .letter = "G",
-                            .of = {"B", "A_2"},
-                            .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
-                            .conclusion = "abs(tr(E^T A^T G diag_e))"}}},
+               .argument =
+                   {.given = "a_i^T b_j = 0 for i != j, G for B, and the sum as a trace",
+                    .letter = "G",
+                    .of = {"B", "A_2"},
+                    .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
+                    .conclusion = "abs(tr(E^T A^T G diag_e))"}},
+     .repair = {{{"for i != j", "for all i and j"}, {" - tr(E^T A^T G)/2*E", ""}},
+                "as the exercise gives it",
+                .says = "i != j -> all i and j"}},
     {LAB_SAYS("001-10", 60, "M = A^T"), LAB_QUOTES(60, "choose  $M = A^T$"),
      .exact = "M = A A^T (d x d). A^T s is c in R^m, the coordinates of v_a; even with m "
               "= d it is not v_a.",
@@ -110,6 +117,13 @@ static const struct lab_statement statements[] = {
                .magnitude = 1,
                .text = "s_a = gamma C; s_b = C; s_i = 0",
                .grows = "C"}},
+    {LAB_SAYS("001-25", 92, "k_b.q = mu_b.(mu_a + mu_b) = C"),
+     LAB_QUOTES(92, "k_b^T q = \\cancel{\\mu_b^T} \\mu_b^T (\\mu_a + \\mu_b) = C"),
+     .exact = "k_b.q = C <mu_b, mu_a + mu_b> = C. The product that is printed is 1.",
+     .claim = {.query = {"C (mu_a + mu_b)"},
+               .text = "s_b = mu_b^T (mu_a + mu_b) = C",
+               .grows = "C"},
+     .repair = {{{"mu_b^T", "C mu_b^T"}}, "the C of q in the same line"}},
     {LAB_SAYS("001-16", 94, "alpha_a = e^{gC}/(e^C+e^{gC}) etc."),
      LAB_QUOTES(94, "\\alpha_a = \\frac{\\exp(\\gamma c)}{\\exp(c) + \\exp(\\gamma c)}"),
      .exact = "The denominator also has n-2: exact at n = 2, and off by at most "
@@ -139,7 +153,20 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(116, "Let,  $q_i = \\mu_n$"),
      .exact = "At scale 1 the weight is e/(e+n-1): .73 at n = 2, .0027 at n = 1000. A "
               "scale of ln((n-1)(1-eps)/eps) is needed.",
-     .claim = {.query = {"mu_a", "mu_b"}, .text = "c_1 = v_a; c_2 = v_b"}},
+     .claim = {.query = {"mu_a", "mu_b"}, .text = "c_1 = v_a; c_2 = v_b"},
+     .scan = "The scan has q_i for q_1 and mu_n for mu_a."},
+    {LAB_SAYS("001-26", 116, "k_i.q = mu_i.mu_a = 0 for the other keys"),
+     LAB_QUOTES(116, "$K_n^T q \\approx \\mu_n^T \\mu_n \\approx 0$  (if  $i \\neq n$ )"),
+     .exact = "k_i.q = <mu_i, mu_a> = 0 for i != a. With the index that is printed it is "
+              "|mu_a|^2 = 1.",
+     .claim = {.query = {"mu_a"},
+               .text = "s_a ~ mu_a^T mu_a ~ 0",
+               .free = LAB_FREE_ALPHA,
+               .called = LAB_FREE_ALPHA},
+     .repair = {{{"s_a", "s_i"}, {"mu_a^T", "mu_i^T"}},
+                "by the condition i != n in the same line",
+                .says = "n -> i in K_n and in the first mu_n"},
+     .scan = "The scan has n for a, and K for k."},
     {LAB_SAYS("001-20", 118, "C_1 = sum N_i mu_i = N_n"),
      LAB_QUOTES(118, "C_1 = \\sum_{i=1}^n N_i \\mu_i = N_n"),
      .exact =
@@ -147,7 +174,8 @@ static const struct lab_statement statements[] = {
      .claim = {.query = {"mu_a"},
                .text = "c_1 = N_i mu_i = v_a",
                .symbol = {"mu", LAB_MEANS_MEAN, 78, LAB_MEANS_WEIGHT}},
-     .repair = {{{"mu_i", "alpha_i"}}, "as line 29 writes the sum"}},
+     .repair = {{{"mu_i", "alpha_i"}}, "as line 29 writes the sum"},
+     .scan = "The scan has N_i for v_i and N_n for v_a, and may have mu_i for alpha_i."},
     {LAB_SAYS("001-21", 128,
               "different queries so the variances of c1, c2 are independent"),
      LAB_QUOTES(
@@ -155,13 +183,15 @@ static const struct lab_statement statements[] = {
          "are derived from different query vector so their variances are independent"),
      .exact = "Heads see the same keys: their scores are independent iff q1^T Sigma_i q2 "
               "= 0 for all i, as for mu_a and mu_b, not because the queries differ.",
-     .claim = {.argument =
-                   {.given = "another query than q_1, r the correlation of the outputs",
-                    .letter = "q_2",
-                    .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
-                    .head = {"mu_a", "q_2"},
-                    .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
-                    .conclusion = "abs(r)"}}},
+     .claim =
+         {.argument =
+              {.given =
+                   "a query q_2 other than q_1 = mu_a, r the correlation of the outputs",
+               .letter = "q_2",
+               .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
+               .head = {"mu_a", "q_2"},
+               .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
+               .conclusion = "abs(r)"}}},
     {LAB_SAYS("001-22", 130, "c1 fluctuates, c2 stays at v_b (its queries are unscaled)"),
      LAB_QUOTES(132, "$C_2$  will remain stable ( $\\Leftrightarrow C_2 \\approx N_b$ )"),
      .exact =

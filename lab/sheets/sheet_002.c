@@ -85,6 +85,15 @@ static const struct lab_statement statements[] = {
      .claim = {.topic = LAB_TOPIC_TOKENS, .text = "(X Pi) W = (X W) Pi"},
      .repair = {{{"(X Pi)", "(Pi X)"}, {"(X W) Pi", "Pi (X W)"}},
                 "the side that moves rows, as line 63 says"}},
+    {LAB_SAYS("002-26", 72, "S(X Pi) = (Q Pi)(K Pi)^T/sqrt(d)"),
+     LAB_QUOTES(72, "S(X\\Pi) = \\frac{Q(X\\Pi)K(X\\Pi)^{\\top}}{\\sqrt{d_k}} = "
+                    "\\frac{(Q(X)\\Pi)(K(X)\\Pi)^{\\top}}{\\sqrt{d_k}}"),
+     .exact = "S(Pi X) = (Pi Q)(Pi K)^T/sqrt(d) = Pi S(X) Pi^T.",
+     .claim = {.topic = LAB_TOPIC_TOKENS,
+               .input = "X Pi",
+               .text = "S_moved = (X W_Q Pi) (X W_K Pi)^T/sqrt(d)"},
+     .repair = {{{"X Pi", "Pi X"}, {"X W_Q Pi", "Pi X W_Q"}, {"X W_K Pi", "Pi X W_K"}},
+                "the side that moves rows, as line 63 says"}},
     {LAB_SAYS("002-12", 76, "S(X Pi) = S(X)"),
      LAB_QUOTES(76, "S(X\\Pi) = \\frac{Q(X)K(X)^{\\top}}{\\sqrt{d_k}} = S(X)"),
      .exact = "S(Pi X) = Pi S(X) Pi^T: rows and columns of the scores move.",
@@ -132,6 +141,15 @@ static const struct lab_statement statements[] = {
      .claim = {.query = {"beta (mu_a + mu_b)"},
                .text = "s_i ~ 0; c ~ (v_a + v_b)/2",
                LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "beta")}},
+    {LAB_SAYS("002-27", 141, "c becomes unstable as the length of k_a varies"),
+     LAB_QUOTES(141, "the behavior of c becomes unstable due to the large variance in "
+                     "the magnitude of k_a"),
+     .exact = "The output varies at every n and beta, and the weight of v_a has a "
+              "standard deviation of .1 or more from a beta on that grows with n.",
+     .claim = {.query = {"beta (mu_a + mu_b)"},
+               .magnitude = 1,
+               .text = "D_1 > high",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-18", 141, "Sigma_a = beta I + mu_a mu_a^T/2"),
      LAB_QUOTES(141, "\\Sigma_a = \\beta I + \\frac{1}{2}(\\mu_a \\mu_a^{\\mathsf{T}})"),
      .exact = "Sigma_a = alpha I + mu_a mu_a^T/2.",
@@ -163,6 +181,16 @@ static const struct lab_statement statements[] = {
      .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
                .text = "c ~ (v_a + v_b)/2",
                LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("002-28", 165, "q1 ties a and b: alpha_a ~ alpha_b ~ 1/2"),
+     LAB_QUOTES(165, "The query q_1 aligns equally with μ_a and μ_b , ensuring the "
+                     "attention weights for v_a and v_b are approximately equal "
+                     "$(\\alpha_a \\approx \\alpha_b \\approx \\frac{1}{2})$"),
+     .exact =
+         "The scores of a and b differ by N(0, 4 alpha beta^2), and beta must exceed "
+         "ln((n-2)(1-eps)/(2 eps)).",
+     .claim = {.query = {"beta (mu_a + mu_b)"},
+               .text = "alpha_a ~ alpha_b ~ 1/2",
+               LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "beta")}},
     {LAB_SAYS("002-22", 166, "q2 is opposed to mu_b yet focuses on the same keys"),
      LAB_QUOTES(166, "The query q_2 aligns oppositely with μ_a and μ_b , providing "
                      "diversity while still focusing on the same keys"),
@@ -170,6 +198,13 @@ static const struct lab_statement statements[] = {
          "Head 2 gives b the weight e^-beta/(e^beta+e^-beta+n-2), the least of all keys.",
      .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
                .text = "alpha_2b ~ alpha_b",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("002-29", 172, "c1 ~ (v_a+v_b)/2"),
+     LAB_QUOTES(172, "c_1 \\approx \\frac{1}{2}(v_a + v_b)"),
+     .exact = "Head 1 is the single head of line 102: within eps once beta >= "
+              "ln((n-2)(1-eps)/(2 eps)).",
+     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
+               .text = "c_1 ~ (v_a + v_b)/2",
                LAB_GROWS(LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-23", 172, "c2 ~ c ~ (v_a+v_b)/2"),
      LAB_QUOTES(172, "c_2 \\approx \\frac{1}{2}(v_a + v_b)"),
@@ -185,15 +220,44 @@ static const struct lab_statement statements[] = {
                .magnitude = 1,
                .text = "V_1 > 0; V_2 > 0",
                .grows = "beta"}},
-    {LAB_SAYS("002-25", 195, "fluctuations partially cancel, showing robustness"),
-     LAB_QUOTES(195, "the fluctuations in c_1 and c_2 may partially cancel out, reducing "
-                     "the overall variance in c"),
-     .exact = "Both heads follow the same gamma upwards, so their covariance is "
-              "positive: nothing cancels. The average varies less than head 1 because "
-              "the two are not fully correlated and head 2 varies less.",
+    {LAB_SAYS("002-30", 190, "c1 is unstable, for alpha_a varies with the length of k_a"),
+     LAB_QUOTES(190, "the large variance in k_a 's magnitude causes α_a (the attention "
+                     "weight for v_a) to vary significantly. This makes c_1 unstable"),
+     .exact = "At n = 10 the weight of v_a has a standard deviation of .1 or more from "
+              "beta = 0.89 on, and at n = 1000 from 2.66 on.",
+     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
+               .magnitude = 1,
+               .text = "D_1 > high",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("002-31", 191, "c2 of q2 = beta(mu_a mu_b) varies with the length of k_a"),
+     LAB_QUOTES(191, "$q_2 = \\beta(\\mu_a \\mu_b)$, the same variability in k_a affects "
+                     "c_2"),
+     .exact = "With q2 = beta(mu_a - mu_b) the score of a is beta gamma, so c2 varies.",
+     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a mu_b)"},
+               .magnitude = 1,
+               .text = "V_2 > 0",
+               .grows = "beta"},
+     .repair = {{{"mu_a mu_b", "mu_a - mu_b"}}, "as line 161 writes q_2"},
+     .scan = "The scan may have lost the minus."},
+    {LAB_SAYS("002-25", 195, "the fluctuations of the two heads partially cancel"),
+     LAB_QUOTES(195, "the fluctuations in c_1 and c_2 may partially cancel out"),
+     .exact = "Cancelling would need a negative covariance. Both heads follow the same "
+              "gamma upwards: at n = 10, beta = 10 their covariance is .069, a "
+              "correlation of .35. The average varies less all the same, because the "
+              "correlation is not full and head 2 varies less.",
      .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
                .magnitude = 1,
                .text = "Cov_12 < 0",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("002-32", 195, "the average of the heads varies less than one head"),
+     LAB_QUOTES(195, "reducing the overall variance in c"),
+     .exact = "At n = 10, beta = 10 the variance of c is .157 with both heads and .390 "
+              "with the first alone. Without any correlation of the heads it would be "
+              ".123, with a full one .222.",
+     .claim = {.query = {"beta (mu_a + mu_b)", "beta (mu_a - mu_b)"},
+               .rival = "beta (mu_a + mu_b)",
+               .magnitude = 1,
+               .text = "V_c < V_one",
                LAB_GROWS(LAB_FREE_SCALE, "beta")}},
 };
 

@@ -22,12 +22,14 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("003-3", 6, "\"c = n/(j-1) sum alpha_i ~ sum alpha_i\""),
      LAB_QUOTES(
          6, "c = \\frac{n}{j-1} \\sum_{i=1}^n \\alpha_i \\simeq \\sum_{i=1}^n \\alpha_i"),
-     .exact = "c = sum alpha_i v_i ~ v_j. The sum of alpha_i is the number 1; the "
-              "factor n/(j-1) may be a sum that the scan misread.",
+     .exact = "c = sum alpha_i v_i ~ v_j. The sum of alpha_i is the number 1.",
      .claim = {.query = {"C k_a"},
                .text =
                    "c = n/(j - 1)*(alpha_a + alpha_b + rest) ~ alpha_a + alpha_b + rest",
-               LAB_GROWS(LAB_FREE_SCALE, "the gap")}},
+               LAB_GROWS(LAB_FREE_SCALE, "the gap")},
+     .scan =
+         "The scan may be at fault: n/(j-1) looks like a sum from j = 1 to n, and the "
+         "values v_i and v_j are missing."},
     {LAB_SAYS("003-4", 7, "lookup/copy intuition"),
      LAB_QUOTES(7, "If the query is highly similar to a specific key, the attention "
                    "mechanism acts as a copying, or lookup system"),
@@ -41,7 +43,8 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(9, "$M = A \\cdot A^T$"),
      .exact = "For orthonormal columns of A, perpendicular to those of B.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .text = "A^T A = I_m; A^T B = 0; A A^T (v_a + v_b) = v_a"}},
+               .text = "A^T A = I_m; A^T B = 0; A A^T (v_a + v_b) = v_a"},
+     .scan = "The scan has d_1 ... d_m for a_1 ... a_m."},
     {LAB_SAYS("003-6", 25, "q=k_a+k_b gives e/(2e+n-2) != 1/2"),
      LAB_QUOTES(
          27,
@@ -65,7 +68,8 @@ static const struct lab_statement statements[] = {
                .text = "c ~ (mu_a + mu_b)/2",
                LAB_GROWS(LAB_FREE_SCALE | LAB_FREE_ALPHA, "C"),
                .symbol = {"mu", LAB_MEANS_MEAN, 33, LAB_MEANS_VALUE}},
-     .repair = {{{"mu_a", "v_a"}, {"mu_b", "v_b"}}, "as line 53 writes the output"}},
+     .repair = {{{"mu_a", "v_a"}, {"mu_b", "v_b"}}, "as line 53 writes the output"},
+     .scan = "The scan has g with a tilde for q, and C for c."},
     {LAB_SAYS("003-9", 36, "Var S_a = C^2(2alpha+1/2) ~ C^2/2"),
      LAB_QUOTES(41, "= C^2(2\\alpha + \\frac{1}{2}) \\simeq \\frac{C^2}{2}"),
      .exact = "The first is exact; the second drops 2 alpha C^2, which is 0.5 at alpha = "
@@ -80,6 +84,14 @@ static const struct lab_statement statements[] = {
      .claim = {.query = {"C (mu_a + mu_b)"},
                .text = "VarS_b = 2 alpha C^2 ~ 0",
                LAB_GROWS(LAB_FREE_ALPHA, "C")}},
+    {LAB_SAYS("003-16", 45, "c = v_1 alpha_1 + ... + v_m alpha_m"),
+     LAB_QUOTES(45, "C = v_1 a_1 + v_2 a_2 + \\dots + v_m a_m"),
+     .exact = "c = sum alpha_i v_i over all n keys; m is the number of columns of A.",
+     .claim = {.text = "off_p = 0; off_c_m = 0",
+               .grows = "C",
+               .symbol = {"m", LAB_MEANS_BASIS, 9, LAB_MEANS_KEYS}},
+     .repair = {{{"off_c_m", "off_c"}}, "as line 3 counts the keys", .says = "m -> n"},
+     .scan = "The scan has a_i for alpha_i."},
     {LAB_SAYS("003-11", 45, "c is not a stable mean; single head not robust"),
      LAB_QUOTES(45, "isn't a stable mean"),
      .exact = "The output varies at every n and C, but the weight of v_a has a standard "
@@ -93,16 +105,28 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(51, "$\\alpha_{1,a} \\simeq 1$ ,  $\\alpha_{1,\\tilde{a}} \\simeq 0"),
      .exact = "Scores 1 and 0 give e/(e+n-1): .73 at n = 2, .0027 at n = 1000.",
      .claim = {.query = {"mu_a", "mu_b"}, .text = "s_a ~ 1; alpha_a ~ 1; alpha_2b ~ 1"}},
+    {LAB_SAYS("003-17", 53, "c ~ (v_a+v_b)/2 (its queries are unscaled)"),
+     LAB_QUOTES(53, "$C = \\frac{1}{2}(C_1 + C_2) \\simeq \\frac{1}{2}(v_a + v_b)$"),
+     .exact = "At scale 1 each head gives its value the weight e/(e+n-1): .73 at n = 2, "
+              ".0027 at n = 1000. Exact at n = 2, where no other key is left.",
+     .claim = {.query = {"mu_a", "mu_b"}, .text = "c ~ (v_a + v_b)/2"}},
     {LAB_SAYS("003-13", 57,
               "c1 has high variance and becomes unstable (its queries are unscaled)"),
      LAB_QUOTES(59, "$C_1$  has a high variance and  $C_1$  becomes unstable"),
-     .exact = "At scale 1 the weight of v_a has standard deviation .0028 at n = 1000: c1 "
-              "is steady near the mean of all values. High (above .1) needs C near ln n.",
+     .exact =
+         "At scale 1 the weight of v_a has standard deviation .135, .157 and .125 at "
+         "n = 2, 3 and 10, below .1 from n = 16 on, and .0028 at n = 1000. It is high "
+         "among few keys alone, and the sheet has any number of them.",
      .claim = {.query = {"mu_a", "mu_b"}, .magnitude = 1, .text = "D_1 > high"}},
     {LAB_SAYS("003-14", 61, "head 2 unaffected by k_a's noise (orthogonal)"),
      LAB_QUOTES(61, "the noise of  $\\tilde{k}_a$  is negligible to  $C_2$"),
      .exact = "mu_b.k_a = gamma mu_b.mu_a = 0 whatever gamma, at alpha = 0.",
      .claim = {.query = {"mu_a", "mu_b"}, .magnitude = 1, .text = "V_2 = 0"}},
+    {LAB_SAYS("003-18", 63, "c2 keeps close to v_b (its queries are unscaled)"),
+     LAB_QUOTES(63, "$C_2$  keeps close to  $v_b$  with low variance"),
+     .exact = "c2 does not vary, and stays at the weight e/(e+n-1) of v_b: .73 at n = 2, "
+              ".0027 at n = 1000.",
+     .claim = {.query = {"mu_a", "mu_b"}, .magnitude = 1, .text = "V_2 = 0; c_2 ~ v_b"}},
     {LAB_SAYS("003-15", 65,
               "variance smaller than single-head (its queries are unscaled)"),
      LAB_QUOTES(65, "it makes its variance smaller than single-head attention"),

@@ -56,14 +56,11 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("004-9", 36, "keys N(m_i, Sigma_i), \"Sigma_i^T Sigma_i=0\""),
      LAB_QUOTES(36, "\\Sigma_i^T \\Sigma_i = 0 \\quad (i \\neq j)"),
      .exact =
-         "m_i^T m_j = 0 for i != j, which has another letter and another index. The "
-         "product of two covariances alpha I is alpha^2 I, of i and i as of i and j: "
-         "0 for no alpha > 0.",
-     .claim = {.text = "Sigma_i^T Sigma_i = 0",
-               .noisy = 1,
-               .symbol = {"i", LAB_MEANS_KEY, 36, LAB_MEANS_OTHER_KEY}},
-     .repair = {{{"Sigma_i^T Sigma_i", "Sigma_i^T Sigma_j"}},
-                "with the j of the condition i != j in the same line"}},
+         "The exercise gives m_i^T m_j = 0 for i != j: another letter and another "
+         "index, which is more than one symbol. The product of two covariances alpha "
+         "I is alpha^2 I, of i and i as of i and j.",
+     .claim = {.text = "Sigma_i^T Sigma_i = 0; Sigma_i^T Sigma_j = 0", .noisy = 1},
+     .scan = "The scan may be at fault: the line copies what the exercise gives."},
     {LAB_SAYS("004-10", 42, "k_a = m_a + Sigma_a x = m_a + alpha x"),
      LAB_QUOTES(42, "k_a = (m_a + \\Sigma_a \\cdot x) = m_a + \\alpha \\cdot I \\cdot "
                     "x_a \\approx m_a"),
@@ -90,11 +87,13 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("004-13", 50, "with high variance k_a.q ~ k_b.q fails"),
      LAB_QUOTES(50, "Under the high variance condition, $k_a^T q \\approx k_b^T q$ "
                     "doesn't hold true"),
-     .exact = "Var(k_a.q - k_b.q) = beta^2 (1/2 + 4 alpha).",
+     .exact = "Var(k_a.q - k_b.q) = beta^2 (1/2 + 4 alpha). Two scores are near each "
+              "other while alpha_a/(alpha_a + alpha_b) hardly moves: its standard "
+              "deviation is .086 at beta = .5 and .44 at beta = 10.",
      .claim = {.query = {"(m_a + m_b) beta"},
                .magnitude = 1,
-               .text = "D_gap > high",
-               .grows = "beta"}},
+               .text = "D_share > high",
+               LAB_GROWS(LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("004-14", 52, "c = a v_a + b v_b + small rest, a+b ~ 1"),
      LAB_QUOTES(54, "where $\\alpha_a + \\alpha_b \\approx 1$, ϵ_i is a small number"),
      .exact = "The rest weighs (n-2)/(e^beta + e^(gamma beta) + n-2): nothing at n = 2, "
@@ -103,6 +102,16 @@ static const struct lab_statement statements[] = {
                .magnitude = 1,
                .text = "alpha_a + alpha_b ~ 1; rest ~ 0",
                LAB_GROWS(LAB_FREE_SCALE, "beta")}},
+    {LAB_SAYS("004-21", 56, "scores beta, delta beta, of which line 58 takes exp(-beta)"),
+     LAB_QUOTES(56, "\\text{if } k_a^T q = \\beta \\quad k_b^T q = \\delta \\beta"),
+     .exact =
+         "Scores beta and delta beta give alpha_a = 1/(1+e^{(delta-1) beta}); line 58 "
+         "is the case delta = -1 alone. In the exercise the length of k_a varies, and "
+         "the scores are gamma beta and beta.",
+     .claim = {.magnitude = 1,
+               .text = "exp(beta)/(exp(beta) + exp(gamma beta)) = exp(beta)/(exp(beta) + "
+                       "exp(-beta))",
+               .grows = "beta"}},
     {LAB_SAYS("004-15", 56, "scores beta, -beta: alpha_a=1/(1+e^b), alpha_b=1/(1+e^-b)"),
      LAB_QUOTES(58, "\\alpha_a = \\frac{\\exp(\\beta)}{\\exp(\\beta) + \\exp(-\\beta)} = "
                     "\\frac{1}{1 + \\exp(\\beta)}"),
@@ -116,18 +125,31 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS("004-16", 62, "beta in .1..2 gives weights ~1.0 or .1"),
      LAB_QUOTES(62, "if β has a high variance (e.g. $0.1 \\sim 2$), $\\alpha_a, "
                     "\\alpha_b \\approx 1.0$ or 0.1"),
-     .exact = "1/(1+e^{-2 beta}) runs from .55 to .98, and the other from .45 to .02.",
-     .claim = {.query = {"0.1 (m_a - m_b)"}, .text = "alpha_a/(alpha_a + alpha_b) ~ 1"}},
+     .exact = "1/(1+e^{-2 beta}) runs from .55 at beta = .1 to .98 at beta = 2, and the "
+              "other weight from .45 to .02; by the formulas of lines 58 and 60 from "
+              ".475 to .12 and from .525 to .88. Head 1 has beta = .1, head 2 has 2.",
+     .claim = {.query = {"0.1 (m_a - m_b)", "2 (m_a - m_b)"},
+               .text = "alpha_a/(alpha_a + alpha_b) ~ 1; v_a^T c_2/(v_a^T c_2 + v_b^T "
+                       "c_2) ~ 1"}},
     {LAB_SAYS("004-17", 66, "q1=mu_a, q2=mu_b (unscaled): scores 1, c1=V_a, c2=V_b"),
      LAB_QUOTES(68, "c_1 = 1 \\cdot V_a = V_a \\quad c_2 = 1 \\cdot V_b = V_b"),
      .exact = "A score of 1 gives the weight e/(e+n-1): .73 at n = 2, .0027 at n = 1000.",
-     .claim = {.query = {"mu_a", "mu_b"}, .text = "s_a = 1; c_1 = v_a; c_2 = v_b"}},
+     .claim = {.query = {"mu_a", "mu_b"}, .text = "s_a = 1; c_1 = v_a; c_2 = v_b"},
+     .scan = "The scan has Hu for mu_a and Hb for mu_b."},
     {LAB_SAYS("004-18", 70, "alpha_a = beta/(beta+0+..+0) = 1"),
      LAB_QUOTES(70, "\\alpha_a = \\frac{\\beta}{\\beta + 0 \\dots + 0} = 1"),
      .exact = "alpha_a = e^gamma/(e^gamma+n-1): softmax exponentiates, and exp(0) = 1.",
      .claim = {.query = {"mu_a", "mu_b"},
                .magnitude = 1,
-               .text = "alpha_a = s_a/(s_a + 0 (n - 1)) = 1"}},
+               .text = "alpha_a = s_a/(s_a + 0 (n - 1)) = 1"},
+     .scan = "The scan has Hk_a for mu_a."},
+    {LAB_SAYS("004-20", 72, "alpha_b = 1/(1+0+..+0) = 1"),
+     LAB_QUOTES(72, "\\alpha_b = \\frac{1}{1+0 \\dots + 0} = 1"),
+     .exact =
+         "alpha_b = e/(e+n-1): softmax exponentiates, and exp(0) = 1. It is .73 at n "
+         "= 2 and .0027 at n = 1000.",
+     .claim = {.query = {"mu_a", "mu_b"}, .text = "alpha_2b = 1/(1 + 0 (n - 1)) = 1"},
+     .scan = "The scan has Hk_a for mu_b."},
     {LAB_SAYS("004-19", 74,
               "c=(V_a+V_b)/2 under magnitude noise (its queries are unscaled)"),
      LAB_QUOTES(74, "c = \\frac{1}{2}(V_a + V_b)"),

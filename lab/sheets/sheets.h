@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The five sheets, statement by statement.  The source holds claims, grids and
- * criteria; the verdict comes out of the numbers.  The right answers are T1, T3 - T5, T7,
- * T9 - T16 and T25 of docs/THEORY.md.
+ * The five sheets, statement by statement; the sheets are scans.  The source holds
+ * claims, grids and criteria; the verdict comes out of the numbers.  The right answers
+ * are T1, T3 - T5, T7, T9 - T16 and T25 of docs/THEORY.md.
  */
 #ifndef LAB_SHEETS_H
 #define LAB_SHEETS_H
 
 #include "lab/judge/judge.h"
 
-enum { LAB_STATEMENTS = 99 };
+enum { LAB_STATEMENTS = 113 };
 
-/* The statements of a sheet, in order. */
+/* The statements of a sheet, in the order of their lines. */
 struct lab_sheet {
     const char *name;
     const struct lab_statement *statement;
@@ -41,7 +41,7 @@ int lab_sheets_is_of(int index, const char *sheet);
 int lab_sheets_judge_all(const char *sheet, enum lab_reading reading, int threads,
                          struct lab_judgement *judgements);
 
-enum { LAB_DISPUTES = 13 };
+enum { LAB_DISPUTES = 14 };
 
 /* A point on which the sheets contradict each other or themselves. */
 struct lab_dispute {

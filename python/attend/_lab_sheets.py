@@ -19,7 +19,8 @@ SHEETS = ("000", "001", "002", "003", "004")
 class Judgement:
     """A statement of a sheet, and whether it is right.
 
-    verdict: "holds" exactly, in a "limit", "fails", or is a "slip" of the pen.
+    verdict: "holds" (true), "limit" (true in the limit), "fails" (false), or "slip": wrong
+    or ill formed as written, and true once one symbol is repaired.
     holds_when: the exact statement with its condition.
     measured, expected: the number that decides, and what the sheet says it is; NaN where
     none applies.
@@ -61,10 +62,11 @@ def _choose(sheet: str | None, reading: str) -> int:
 def sheets(
     sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None
 ) -> list[Judgement]:
-    """Judges the ninety-nine statements of the five sheets, or those of one.
+    """Judges the statements of the five sheets, or those of one.
 
     reading: with "charity" what a sheet leaves free may grow; by the "letter" = is
-    equality, and only what the sheet itself calls large may grow.
+    equality, only what the sheet itself calls large may grow, and a reason is judged with
+    its conclusion.
     """
     found = core.sheets(sheet, _choose(sheet, reading), choose_threads(threads))
     return [record(Judgement, each) for each in json.loads(found)]

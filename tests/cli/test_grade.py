@@ -95,7 +95,6 @@ STATEMENTS = {
         "1b-ii.weight": "004-8",
         "1c-i.scores": "004-11",
         "1c-ii.weight": "004-15",
-        "1c-ii.spread": "004-13",
         "1d-i.queries": "004-17",
         "1d-i.outputs": "004-17",
         "1d-ii.output": "004-19",

@@ -73,20 +73,21 @@ class Report(Browser, CliTest):
             counts = re.search(r" (\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", line).groups()
             self.assertGreater(sum(map(int, counts)), 0, line)
         counts = re.search(
-            r"^exact: (\d+) of (\d+) within 4 se; bounds: (\d+) of (\d+) held;\s"
-            r"limits and first-order forms: (\d+) shown$",
+            r"^within 4 se of theory: (\d+) of (\d+) rows; bounds held: (\d+) of (\d+);\s"
+            r"limits and first-order forms: (\d+)$",
             self.summary,
             re.M,
         ).groups()
         rows = re.findall(r"^\S+ +(\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", self.summary, re.M)
         self.assertEqual(tuple(map(int, counts)), tuple(sum(int(n) for n in column) for column in zip(*rows)))
         counts = re.search(
-            r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, " r"(\d+) slip$",
+            r"^(\d+) statements of the sheets: (\d+) true, (\d+) true in the limit, (\d+) false, (\d+) slip$",
             self.summary,
             re.M,
         ).groups()
-        self.assertEqual(sum(map(int, counts)), 99)
-        for verdict, number in zip(("holds", "limit", "fails", "slip"), counts):
+        self.assertEqual(sum(map(int, counts[1:])), int(counts[0]))
+        self.assertEqual(len(re.findall(r'<tr id="s00\d-\d+">', self.text)), int(counts[0]))
+        for verdict, number in zip(("holds", "limit", "fails", "slip"), counts[1:]):
             cell = rf'</td><td><span class="verdict {verdict}"'
             rows = re.findall(rf'<tr id="s00\d-\d+">(?:(?!</td>).)*{cell}', self.text)
             self.assertEqual(len(rows), int(number), verdict)
@@ -131,7 +132,8 @@ class Report(Browser, CliTest):
             names = re.findall(r"<td><code>(\w+)</code>", own)
             self.assertEqual(own.count('class="meaning"'), len(names), name)
         statements = re.findall(r'<tr id="s(00\d-\d+)">', parts["sheets"])
-        self.assertEqual(len(set(statements)), 99)
+        self.assertGreater(len(statements), 99)
+        self.assertEqual(len(set(statements)), len(statements))
         self.assertRegex(parts["machine"], r"<dt>seed</dt><dd>7</dd>")
         said = harness.info()
         for word in said["version"], said["isa"], *said["cpu_features"]:
@@ -173,13 +175,14 @@ class Report(Browser, CliTest):
             for statement in re.findall(r'href="#s(00\d-\d+)"', part):
                 self.assertNotIn(statement, told)
                 told[statement] = number
-        self.assertEqual(len(told), 99)
         rows = re.findall(r'<tr id="s(00\d-\d+)">(.*?)</tr>', self.text, re.S)
+        self.assertEqual(len(told), len(rows))
         for statement, row in rows:
             self.assertIn(f'href="#q-{told[statement]}"', row)
             self.assertRegex(row, r'<q class="quote">.+</q> <span[^>]*>line \d+</span>', statement)
         disputes = re.findall(r'<tr id="dispute-(\d+)">(.*?)</tr>', self.text, re.S)
-        self.assertEqual(len(disputes), 13)
+        said = re.search(r"^the sheets contradict each other on (\d+) points", self.summary, re.M)
+        self.assertEqual(len(disputes), int(said[1]))
         for number, dispute in disputes:
             voices = set(re.findall(r'href="#s(00\d-\d+)"', dispute))
             self.assertGreaterEqual(len(voices), 2, number)

@@ -193,6 +193,68 @@ TEST(misprints)
     CHECK(misprint(sound, "m", "C") == LAB_FAILS, "well formed, and wrong");
 }
 
+/* A slip is wrong or ill formed as printed, in links, queries and arguments alike. */
+TEST(slips_that_are_well_formed)
+{
+    const struct lab_claim links = {.text = "C = 2 C", .grows = "C"};
+    const struct lab_claim query = {
+        .query = {"C (k_a k_b)"}, .text = "s_a = C; s_b = C", .grows = "C"};
+    const struct lab_claim argument = {
+        .argument = {
+            "x (x - 1) = 0", "x", {"0", "1"}, .premise = "x (x - 1)", .conclusion = "x"}};
+    CHECK(misprint(links, "2 C", "C") == LAB_SLIP, "a factor");
+    CHECK(misprint(links, "2 C", "3 C") == LAB_FAILS, "another wrong factor");
+    CHECK(misprint(query, "k_a k_b", "k_a + k_b") == LAB_SLIP, "a sign in the query");
+    CHECK(misprint(query, "k_a k_b", "k_a - k_b") == LAB_FAILS, "the wrong sign");
+    CHECK(misprint(argument, "x (x - 1)", "x") == LAB_SLIP, "a premise");
+    CHECK(misprint(argument, "x (x - 1)", "x - 1") == LAB_FAILS, "the wrong premise");
+}
+
+TEST(a_wrong_repair_leaves_the_evidence_as_it_is)
+{
+    const struct lab_claim wrong = {.text = "C = 2 C", .grows = "C"};
+    const struct lab_repair none = {.as = NULL},
+                            idle = {.put = {{"2 C", "3 C"}}, .as = "as it should"},
+                            right = {.put = {{"2 C", "C"}}, .as = "as line 1 has it"};
+    const struct lab_judgement plain = judge(wrong, none, LAB_CHARITY),
+                               idly = judge(wrong, idle, LAB_CHARITY),
+                               mended = judge(wrong, right, LAB_CHARITY);
+    CHECK(!strcmp(plain.evidence, idly.evidence), "%s / %s", plain.evidence,
+          idly.evidence);
+    CHECK(strstr(mended.evidence, "As printed, it is false: at n = 2, C = 50: computed "
+                                  "50, claimed 100, error 50. With one symbol repaired "
+                                  "(2 C -> C, as line 1 has it): C = C: "),
+          "%s", mended.evidence);
+}
+
+/* By charity a conclusion alone, by the letter its reason as well. */
+TEST(reasons)
+{
+    const struct lab_argument argument = {
+        "x = x", "x", {"0", "1"}, .premise = "x - x", .conclusion = "x"};
+    READ(LAB_HOLDS, LAB_CHARITY, .text = "C = C", .because = "C = C + 1");
+    READ(LAB_FAILS, LAB_LETTER, .text = "C = C", .because = "C = C + 1");
+    READ(LAB_HOLDS, LAB_LETTER, .text = "C = C", .because = "2 C = C + C");
+    READ(LAB_HOLDS, LAB_CHARITY, .text = "C = C", .argument = argument);
+    READ(LAB_FAILS, LAB_LETTER, .text = "C = C", .argument = argument);
+    const struct lab_judgement j =
+        judge((struct lab_claim){.text = "C = C", .because = "C = C + 1", .grows = "C"},
+              (struct lab_repair){.as = NULL}, LAB_CHARITY);
+    CHECK(!j.readings_agree && j.otherwise == LAB_FAILS, "%d", j.otherwise);
+}
+
+/* 1/C is below 0.01 from C = 100 on: shown at C = 200, not where it is large. */
+TEST(a_limit_is_shown_beyond_its_threshold)
+{
+    const struct lab_judgement j =
+        judge((struct lab_claim){.text = "1/C ~ 0", .free = LAB_FREE_SCALE, .grows = "C"},
+              (struct lab_repair){.as = NULL}, LAB_CHARITY);
+    CHECK(j.scale == 200 && j.n == 1000, "%g, %lld", j.scale, (long long)j.n);
+    CHECK(fabs(j.measured - 0.005) < 1e-15 && j.expected == 0, "%g", j.measured);
+    CHECK(strstr(j.evidence, "C = 200: computed 0.005, claimed 0, error 0.005"), "%s",
+          j.evidence);
+}
+
 TEST(repairs_change_whole_words)
 {
     const struct lab_claim claim = {.text = "m mu_m m_m = norm(m)"};

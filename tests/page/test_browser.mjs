@@ -274,7 +274,7 @@ await test('sheets: verdicts and numbers of the command, by charity and by the l
     const want = sample(SHEETS, 2).flatMap((sheet) =>
       attendLines('sheets', sheet, '--reading', reading),
     );
-    check(Object.keys(shown).length === 99 && want.length > 20, 'not 99 cards');
+    check(Object.keys(shown).length > 99 && want.length > 20, `${Object.keys(shown).length} cards`);
     for (const one of want) {
       check(
         shown[one.id][0] === one.verdict,

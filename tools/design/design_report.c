@@ -71,6 +71,10 @@ static void print_queries(const struct design_args *args, const struct lab_desig
 {
     const int64_t d = args->request.d;
 
+    if (d > PRINTED_MAX && !args->out)
+        printf("queries  %" PRId64
+               " numbers each: --json prints them, --out F writes them\n",
+               d);
     for (int h = 0; h < design->heads && d <= PRINTED_MAX; h++) {
         printf("q%d      ", h + 1);
         for (int64_t c = 0; c < d; c++)
@@ -93,14 +97,14 @@ int design_report(const struct design_args *args, const struct lab_design *desig
            request->d, args->keys);
     for (int x = 0; x < args->m; x++)
         printf("%s %" PRId64, x ? "," : "", args->items[x]);
-    printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
+    printf("\nscores   %.6g times <q, k>; leak at most %g asked for\n", request->tau,
            request->eps);
     if (design->is_noisy)
         printf("noise    sigma2 %g of %s, alpha %g of every key\n", request->sigma2,
                noisy[request->noisy], request->alpha);
-    printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
-           design->heads, design->scale, design->norm,
-           strcmp(design->method, "every key") ? "the items" : "every key");
+    printf("heads    %d, scale %.6g, |q| %s%.6g; the scores of %s are set\n",
+           design->heads, design->scale, design->heads > 1 ? "at most " : "",
+           design->norm, strcmp(design->method, "every key") ? "the items" : "all keys");
     print_queries(args, design);
     if (args->out)
         printf("written  %s\n", args->out);

@@ -15,22 +15,26 @@
 static const char help_text[] =
     "usage: attend sheets [SHEET] [--reading charity|letter] [--explain] [--json]\n"
     "\n"
-    "Judges the ninety-nine statements of the five solution sheets, 000 to 004, or "
-    "those\n"
-    "of one SHEET.  Nothing is looked up: the sheet's own queries, matrices and "
-    "formulas\n"
-    "are evaluated on n = 2, 3, 10, 1000 and scales 0.5, 2, 10, 50, weights through the\n"
-    "engine, and the numbers decide:\n"
-    "  holds   exact on the whole grid, to 1e-9\n"
-    "  limit   the error vanishes as what the sheet leaves free grows, for n > 2, or on\n"
-    "          the event gamma > 0\n"
-    "  fails   neither; there is a counterexample\n"
-    "  slip    ill formed as printed, and right once a symbol, index or side is "
-    "repaired\n"
-    "A variance is high, and an output unstable, from a standard deviation of 0.1 on.\n"
-    "Two quantities that both vanish are compared by their ratio.  docs/JUDGING.md has "
-    "the\n"
-    "rules and the letters.\n"
+    "Judges the statements of five solution sheets, 000 to 004, or those of one SHEET.\n"
+    "The sheets are scans, most of handwriting; a fault of the scan is named as one.  "
+    "The\n"
+    "passages are shown in the order of their lines.  Nothing is looked up: the sheet's\n"
+    "own queries, matrices and formulas are evaluated on n = 2, 3, 10, 1000 and scales\n"
+    "0.5, 2, 10, 50, weights through the engine, and the numbers decide.  The verdicts,\n"
+    "with their ids in --json:\n"
+    "  true               holds  exact on the whole grid, to 1e-9\n"
+    "  true in the limit  limit  the error vanishes as a quantity grows or vanishes "
+    "that\n"
+    "                            the sheet leaves free, for n > 2, or where gamma > 0\n"
+    "  false              fails  there is a counterexample\n"
+    "  slip               slip   wrong or ill formed as written, and true once one "
+    "symbol\n"
+    "                            is repaired: a letter, a sign, an index, a norm, a\n"
+    "                            factor or a side\n"
+    "A variance is high, and an output unstable, from a standard deviation of a weight "
+    "of\n"
+    "0.1 on.  Two quantities that both vanish are compared by their ratio.\n"
+    "docs/JUDGING.md has the rules and the letters.\n"
     "\n"
     "options:\n"
     "@15 reading explain json help\n"
@@ -74,27 +78,33 @@ static void print_indented(const char *text, int indent)
 
 static void print_judgement(const struct lab_judgement *judgement, int explain)
 {
-    char quote[400], line[480];
+    enum { INDENT = 6 };
+    char quote[400], line[560];
 
+    printf("%4d  %-7s %s", judgement->quoted, judgement->id,
+           lab_verdict_word(judgement->verdict));
+    if (!judgement->readings_agree)
+        printf("; %s: %s",
+               judgement->reading == LAB_LETTER ? "by charity" : "by the letter",
+               lab_verdict_word(judgement->otherwise));
+    puts(judgement->invariant ? "; whatever the numbers of the exercise" : "");
     lab_text_plain(judgement->quote, quote, sizeof quote);
-    snprintf(line, sizeof line, "%d: \"%s\"", judgement->quoted, quote);
-    printf("%-7s %4d  %-6s %s%s%s\n", judgement->id, judgement->line,
-           lab_verdict_name(judgement->verdict), judgement->says,
-           judgement->readings_agree ? "" : "  [readings differ]",
-           judgement->invariant ? "  [in every world]" : "");
-    print_indented(line, 22);
-    if (!explain)
-        return;
-    print_indented(judgement->holds_when, 22);
-    print_indented(judgement->evidence, 22);
+    snprintf(line, sizeof line, "\"%s\"", quote);
+    print_indented(line, INDENT);
+    print_indented(judgement->says, INDENT);
+    if (explain) {
+        snprintf(line, sizeof line, "exactly: %s", judgement->holds_when);
+        print_indented(line, INDENT);
+        print_indented(judgement->evidence, INDENT);
+    }
     putchar('\n');
 }
 
 static void print_counts(const struct lab_judgement *judgements, const char *sheet)
 {
-    printf("\n%-9s", "sheet");
+    printf("%-7s", "sheet");
     for (int v = 0; v < VERDICTS; v++)
-        printf("%7s", lab_verdict_name((enum lab_verdict)v));
+        printf("%19s", lab_verdict_word((enum lab_verdict)v));
     putchar('\n');
     for (int s = 0; s <= SHEETS; s++) {
         const char *const name = s < SHEETS ? sheet_names[s] : NULL;
@@ -104,9 +114,9 @@ static void print_counts(const struct lab_judgement *judgements, const char *she
         for (int i = 0; i < LAB_STATEMENTS; i++)
             if (*judgements[i].id && (!name || !strcmp(judgements[i].sheet, name)))
                 count[judgements[i].verdict]++;
-        printf("%-9s", name ? name : "all");
+        printf("%-7s", name ? name : "all");
         for (int v = 0; v < VERDICTS; v++)
-            printf("%7d", count[v]);
+            printf("%19d", count[v]);
         putchar('\n');
     }
 }
@@ -146,16 +156,22 @@ static int print_all(const struct lab_judgement *judgements, const char *sheet,
     for (int i = 0; i < LAB_STATEMENTS && !status; i++) {
         if (sheet && strcmp(judgements[i].sheet, sheet) != 0)
             continue;
-        if (as_json)
+        if (as_json) {
             status = print_json(&judgements[i]);
-        else
-            print_judgement(&judgements[i], explain);
+            continue;
+        }
+        if (i == 0 || strcmp(judgements[i].sheet, judgements[i - 1].sheet) != 0)
+            printf("Sheet %s, a scan: its passages by line\n\n", judgements[i].sheet);
+        print_judgement(&judgements[i], explain);
     }
     if (as_json)
         return status;
     print_counts(judgements, sheet);
     print_reading(judgements, sheet);
-    return print_disputes(judgements, sheet);
+    status = print_disputes(judgements, sheet);
+    puts("\ntrue: exact. true in the limit: as C grows, say. slip: true with one symbol "
+         "repaired. false: counterexample.");
+    return status;
 }
 
 int cmd_sheets(int argc, char **argv)
@@ -165,18 +181,18 @@ int cmd_sheets(int argc, char **argv)
         FLAG_CHOICE(
             "reading", &reading, "charity, letter", "R",
             "charity (default): what the sheet leaves free may grow, and = may\n"
-            "mean ~ where it does; letter: = is equality, and only what the sheet\n"
-            "itself calls large or vanishing may grow.  Contradictions are settled\n"
-            "by charity in both"),
+            "mean ~ where it does; letter: = is equality, only what the sheet\n"
+            "itself calls large or vanishing may grow, and a reason is judged with\n"
+            "its conclusion.  Contradictions are settled by charity in both"),
         FLAG_SWITCH(
             "explain", &explain,
             "also the exact statement with its condition, and the deciding numbers"),
         FLAG_SWITCH(
             "json", &as_json,
             "one JSON object for each statement: id, sheet, line, says, quote,\n"
-            "quoted_line, verdict, reading, readings_agree, invariant (true or\n"
-            "false in every world), holds_when, measured, expected (null where no\n"
-            "number applies), evidence"),
+            "quoted_line, verdict, reading, readings_agree, invariant (the same\n"
+            "verdict whatever the numbers of the exercise), holds_when, measured,\n"
+            "expected (null where no number applies), evidence"),
     };
     const char *sheet = NULL;
 

@@ -166,12 +166,12 @@ export class Questions {
     const judged = new Map(this.app.judgements.charity.map((one) => [one.id, one.verdict]));
     return h(
       'p.small.voices',
-      'Statements of the sheets: ',
+      'Statements of the five solution sheets: ',
       ids.map((id) => [
         h(
           'a',
           { class: judged.get(id), href: address({ view: 'sheets', part: id }) },
-          `${id} ${judged.get(id)}`,
+          `${id} ${this.app.catalogue.verdict_words[judged.get(id)]}`,
         ),
         ' ',
       ]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ninety-nine statements: passage, verdict, numbers, and a way to the counterexample.
+// The statements of the sheets: passage, verdict, numbers, and a way to the counterexample.
 import { Cancelled } from './client.js';
 import { button, choice, errorBox, h, keepFocus, progressLine, shown, verdict } from './dom.js';
 import { address, replace } from './state.js';
@@ -32,17 +32,17 @@ export class Sheets {
     this.element.append(
       h(
         'div.lead',
-        h('h1', 'Five sheets, ninety-nine statements'),
+        h('h1', `Five sheets, ${this.app.catalogue.statements} statements`),
         h(
           'p',
-          'Five solution sheets answer the exercise. Every statement was put to the test by computing it, with the sheet’s own queries. Each shows the passage judged, what is exactly so, and the numbers.',
+          'Five solution sheets answer the exercise. Every statement was put to the test by computing it, with the sheet’s own queries. Each shows the passage judged with its line, what is exactly so, and the numbers. The sheets are scans, most of handwriting: where the scan may be at fault, the numbers say so.',
         ),
       ),
       this.tally,
       h(
         'ul.legend',
         VERDICTS.map((name) =>
-          h('li', verdict(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })),
+          h('li', this.word(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })),
         ),
       ),
       this.filters,
@@ -54,7 +54,10 @@ export class Sheets {
         'section',
         { id: 'disputes' },
         h('h2', 'Where the sheets disagree'),
-        h('p', 'Thirteen points on which they contradict each other or themselves, and who is right.'),
+        h(
+          'p',
+          `${this.app.catalogue.disputes} points on which they contradict each other or themselves, and who is right.`,
+        ),
         this.disputes,
       ),
     );
@@ -68,6 +71,17 @@ export class Sheets {
         ),
       ),
     );
+  }
+
+  /** A verdict as readers see it. */
+  word(name) {
+    return verdict(name, this.app.catalogue.verdict_words[name]);
+  }
+
+  /** The verdict of the other reading, in words. */
+  otherwise(one) {
+    const other = this.judgements[one.reading === 'charity' ? 'letter' : 'charity'];
+    return this.app.catalogue.verdict_words[other.find((two) => two.id === one.id).verdict];
   }
 
   linked(html) {
@@ -137,7 +151,7 @@ export class Sheets {
         ['', ...VERDICTS].map((name) =>
           button(
             `chip ${name}`,
-            name ? `${count[name]} ${name}` : `all ${all.length}`,
+            name ? `${count[name]} ${this.app.catalogue.verdict_words[name]}` : `all ${all.length}`,
             () => this.set({ verdict: name }),
             {
               'aria-pressed': String(this.filter.verdict === name && !this.part),
@@ -201,7 +215,7 @@ export class Sheets {
       h(
         'div.card-head',
         h('b', one.id),
-        verdict(one.verdict),
+        this.word(one.verdict),
         one.question &&
           h(
             'a.small',
@@ -221,11 +235,10 @@ export class Sheets {
         !one.readings_agree &&
           h(
             'span.soft',
-            one.reading === 'charity'
-              ? 'by the letter the verdict is another'
-              : 'with charity the verdict is another',
+            one.reading === 'charity' ? 'by the letter: ' : 'with charity: ',
+            this.otherwise(one),
           ),
-        one.invariant && h('span.soft', 'true or false in every world'),
+        one.invariant && h('span.soft', 'the same whatever the numbers of the exercise'),
         link,
       ),
     );
@@ -251,9 +264,7 @@ export class Sheets {
         'data-counterexample': one.id,
         href: address({ view: 'questions', part: question.id, values }),
       },
-      one.verdict === 'fails'
-        ? 'Set the sliders to its counterexample'
-        : 'Set the sliders to where it is furthest off',
+      one.verdict === 'fails' ? 'Set the sliders to its counterexample' : 'Set the sliders to its numbers',
     );
   }
 

@@ -84,6 +84,11 @@ const char *page_catalogue(void)
         lab_json_key(json, lab_verdict_name((enum lab_verdict)verdict));
         lab_json_put(json, "p", lab_verdict_meaning((enum lab_verdict)verdict));
     }
+    lab_json_put(json, "} verdict_words:{");
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        lab_json_key(json, lab_verdict_name((enum lab_verdict)verdict));
+        lab_json_put(json, "s", lab_verdict_word((enum lab_verdict)verdict));
+    }
     lab_json_put(json, "} statements:i disputes:i style:w", LAB_STATEMENTS, LAB_DISPUTES,
                  write_style, lab_figure_style);
     return page_end();

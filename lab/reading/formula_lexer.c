@@ -176,8 +176,10 @@ static void read_word_text(struct lab_lexer *lexer, struct lab_sign *sign, size_
 {
     const char *const word = lexer->source + lexer->at;
     const struct lab_symbol *const symbol = find_word(word, length);
+    const int word_follows =
+        is_blank(at(lexer, length)) && is_letter(at(lexer, length + 1));
 
-    if (symbol)
+    if (symbol && !(symbol->kind == LAB_SIGN_FUNCTION && word_follows))
         take(sign, symbol);
     else if (length == 1 && strchr("aA", *word) && lexer->words_end &&
              is_blank(at(lexer, 1)) && is_letter(at(lexer, 2)))

@@ -159,5 +159,12 @@ int lab_read_late(struct lab_parser *parser);
 
 /* A letter as the table of damages has it: the node itself or what replaces it. */
 int lab_damage_undo(struct lab_parser *parser, int letter);
+/*
+ * Two chains that a scan made of one, with "therefore" or a wide blank between them: 1 if
+ * `root` has become part of `before`.
+ */
+int lab_damage_join(struct lab_parser *parser, int before, int root, int therefore);
+/* Whether a letter below a brace is a factor that slipped there. */
+int lab_damage_slipped(const struct lab_parser *parser, const char *letter);
 
 #endif

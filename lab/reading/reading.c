@@ -26,8 +26,8 @@ struct session {
     struct lab_reader reader;
     struct cached *cache;
     int cached, next_cached;
-    unsigned repairs; /* of scanning errors */
-    int claim_room, emitted; /* of the passage */
+    unsigned repairs;          /* of scanning errors */
+    int claim_room, emitted;   /* of the passage */
     enum lab_subject *subject; /* of every passage */
 };
 
@@ -85,10 +85,12 @@ static struct lab_read_claim *add_claim(struct session *session)
     claim->computed = claim->expected = NAN;
     const char *const question = lab_subject_question(reader->settled.subject);
     const size_t same = strlen(question);
+    const int refines = same && !strncmp(p->question, question, same) &&
+                        (!p->question[same] || p->question[same] == '-');
     snprintf(claim->question, sizeof claim->question, "%s",
-             same && !strncmp(p->question, question, same) ? p->question
-             : same                                        ? question
-                                                           : p->question);
+             refines ? p->question
+             : same  ? question
+                     : p->question);
     copy_text(claim->quote, sizeof claim->quote, session->document.source + p->begin,
               p->end - p->begin);
     session->emitted++;
@@ -198,9 +200,8 @@ static int read_formula(struct session *session)
     struct lab_reader *const reader = &session->reader;
     struct lab_reading *const reading = session->reading;
     const struct lab_passage *const p = &session->document.passage[reader->passage];
-    const int failed =
-        lab_formula_read(session->document.source, p->begin, p->end, session->repairs,
-                         &reader->formula);
+    const int failed = lab_formula_read(session->document.source, p->begin, p->end,
+                                        session->repairs, &reader->formula);
     reading->formulas += !reader->surveying;
     if (failed && reader->surveying)
         return 0;
@@ -237,8 +238,8 @@ static int read_passage(struct session *session, int passage)
         reader->settled.gamma = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))
-        *subject = *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE
-                                                 : LAB_SUBJECT_BOTH;
+        *subject =
+            *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
     const enum lab_subject here = *subject;
     if (lab_passage_refers_back(&session->document, passage))
         *subject = here == LAB_SUBJECT_MAGNITUDE ? LAB_SUBJECT_NOISE
@@ -251,11 +252,13 @@ static int read_passage(struct session *session, int passage)
     return status;
 }
 
-/* ---- runs of passages on one subject ------------------------------------------------ */
+/* ---- runs of passages on one subject ------------------------------------------------
+ */
 
 static int same_section(const struct lab_passage *x, const struct lab_passage *y)
 {
-    return !strcmp(x->question, y->question) && !strcmp(x->label, y->label);
+    return y->kind != LAB_PASSAGE_HEADING && !strcmp(x->label, y->label) &&
+           (*x->label || !strcmp(x->question, y->question));
 }
 
 static int find_subjects(struct session *session)
@@ -343,7 +346,8 @@ static int read_document(struct session *session)
     return 0;
 }
 
-/* ---- the rest ------------------------------------------------------------------------ */
+/* ---- the rest ------------------------------------------------------------------------
+ */
 
 static int list_letters(struct session *session)
 {
@@ -375,8 +379,7 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     session->reading = reading;
     session->cache = calloc(CACHE, sizeof *session->cache);
     session->reader.document = &session->document;
-    session->reader.to =
-        (struct lab_receiver){session, receive_claim, receive_other};
+    session->reader.to = (struct lab_receiver){session, receive_claim, receive_other};
     const int opened = lab_document_open(&session->document, source, size) == 0 &&
                        lab_exercise_open(&session->exercise) == 0;
     session->repairs = lab_formula_repairs(source, size);

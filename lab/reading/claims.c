@@ -650,6 +650,7 @@ static int claim_long_key(struct lab_reader *reader)
     snprintf(u.exact, sizeof u.exact,
              "The gap of the scores decides: a long key has a large score only at an "
              "angle to q below 90 degrees.");
+    snprintf(u.found, sizeof u.found, "key-length");
     if (reader->surveying)
         return 0;
     return reader->to.claim(reader->to.arg, &u);
@@ -1144,6 +1145,51 @@ static int has_label(const struct lab_reader *reader, int side)
     return 0;
 }
 
+/* "m + L x", x a vector of its own: its covariance L L^T, against that of the keys. */
+static int noise_factor(struct lab_reader *reader, const struct chain *chain)
+{
+    struct lab_name name;
+    if (chain->count < 2 || !lone_letter(reader, chain->side[0], &name) ||
+        role_of(reader, &name) != LAB_ROLE_KEY || is_magnitude(&reader->settled))
+        return 0;
+    for (int i = 1; i < chain->count; i++) {
+        const struct lab_node *const n = node_of(reader, chain->side[i]);
+        struct lab_translation t = translation_of(reader);
+        struct lab_said said;
+        char factor[LAB_SIDE] = "", text[LAB_CLAIM_TEXT];
+        if (n->kind != LAB_NODE_SUM || n->child < 0 ||
+            !lone_letter(reader, n->child, &name) ||
+            role_of(reader, &name) != LAB_ROLE_MEAN)
+            continue;
+        const int second = node_of(reader, n->child)->next;
+        const struct lab_node *const product =
+            second >= 0 ? node_of(reader, second) : NULL;
+        if (!product || product->next >= 0 || product->kind != LAB_NODE_PRODUCT)
+            continue;
+        int c = product->child;
+        for (; c >= 0 && node_of(reader, c)->next >= 0; c = node_of(reader, c)->next) {
+            if (lab_side_say(&t, c, &said) ||
+                strlen(factor) + strlen(said.text) + 4 >= sizeof factor)
+                return 0;
+            strcat(factor, *factor ? " " : "");
+            strcat(factor, said.text);
+        }
+        if (c < 0 || !lone_letter(reader, c, &name) ||
+            (role_of(reader, &name) != LAB_ROLE_NONE &&
+             role_of(reader, &name) != LAB_ROLE_LENGTH))
+            continue;
+        const int matrix = strchr(factor, 'I') || strstr(factor, "Sigma");
+        if (strstr(factor, "Sigma")) /* Sigma x: alpha I x, by the question */
+            snprintf(factor, sizeof factor, "alpha I");
+        snprintf(text, sizeof text,
+                 matrix ? "Sigma_i = (%.150s) (%.150s)^T"
+                        : "Sigma_i = (%.150s) (%.150s) I",
+                 factor, factor);
+        return claim_text(reader, text, 0) ? -1 : 1;
+    }
+    return 0;
+}
+
 /* "= y" goes on with the first side of the chain before. */
 static void carry_in(const struct lab_reader *reader, struct draft *draft)
 {
@@ -1214,6 +1260,8 @@ static int chain_claims(struct lab_reader *reader, int which)
     if (chain.count == 0)
         return 0;
     join_identity(reader, which, &chain);
+    if (noise_factor(reader, &chain) < 0)
+        return -1;
     const int done = special(reader, &chain);
     if (done)
         return done < 0 ? -1 : 0;

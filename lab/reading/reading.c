@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lab/reading/judging.h"
+#include "lab/reading/marking.h"
 #include "lab/reading/sections.h"
 
 enum { CACHE = 128, KEY = 1400, CASE_WORDS = 60 };
@@ -25,6 +26,7 @@ struct session {
     struct lab_exercise exercise;
     struct lab_reader reader;
     struct cached *cache;
+    struct lab_found_answers *found;
     int cached, next_cached;
     unsigned repairs;          /* of scanning errors */
     int claim_room, emitted;   /* of the passage */
@@ -169,6 +171,8 @@ static int receive_claim(void *arg, struct lab_understood *u)
     snprintf(claim->letters, sizeof claim->letters, "%s", u->letters);
     set_query(claim, &u->claim);
     add_restored(session, claim);
+    lab_marking_note(session->found, session->reader.settled.subject,
+                     &session->reader.settled, u);
     return judge(session, u, claim);
 }
 
@@ -378,13 +382,15 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     }
     session->reading = reading;
     session->cache = calloc(CACHE, sizeof *session->cache);
+    session->found = calloc(1, sizeof *session->found);
     session->reader.document = &session->document;
     session->reader.to = (struct lab_receiver){session, receive_claim, receive_other};
     const int opened = lab_document_open(&session->document, source, size) == 0 &&
                        lab_exercise_open(&session->exercise) == 0;
     session->repairs = lab_formula_repairs(source, size);
-    if (opened && session->cache && !read_document(session) && !list_letters(session) &&
-        !lab_reading_conflicts(reading))
+    if (opened && session->cache && session->found && !read_document(session) &&
+        !list_letters(session) && !lab_reading_conflicts(reading) &&
+        !lab_marking_grade(session->found, reading))
         status = 0;
     for (int i = 0; i < reading->claims; i++)
         reading->judged += reading->claim[i].verdict <= LAB_READ_FALSE;
@@ -392,6 +398,7 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     lab_exercise_close(&session->exercise);
     free(session->subject);
     free(session->cache);
+    free(session->found);
     free(session);
     return status;
 }

@@ -267,7 +267,8 @@ struct rule {
     const char *exact;
     const struct lab_argument *argument;
     const char *shown;
-    int topic; /* enum lab_topic */
+    int topic;         /* enum lab_topic */
+    const char *found; /* the answer that it is; NULL: its text */
 };
 
 static const struct lab_argument independence = {
@@ -314,6 +315,7 @@ static const struct rule rules[] = {
                 "copy|copies|copying|identical|dominated|dominates|lookup|larger|weight",
      .text = "c ~ v_a",
      .query = GROWS_COPY,
+     .found = "aligned",
      .grows = "|q|",
      .exact = "With orthonormal keys, and |q| large enough for a gap of "
               "ln((n-1)(1-eps)/eps): direction alone does not do it."},
@@ -489,6 +491,7 @@ static const struct rule rules[] = {
     {.on = HEADS,
      .pattern = "different ~0 quer* ~3 so|therefore|thus|hence ~5 independent",
      .argument = &different_queries,
+     .found = "uncorrelated",
      .shown = "q_1 != q_2, therefore c_1 and c_2 are independent",
      .exact = "Heads see the same keys: their scores are independent iff q_1^T Sigma_i "
               "q_2 = 0 for all i."},
@@ -583,6 +586,7 @@ static int apply(struct lab_reader *reader, const struct rule *rule)
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
     snprintf(u.shown, sizeof u.shown, "%s", rule->shown ? rule->shown : "");
+    snprintf(u.found, sizeof u.found, "%s", rule->found ? rule->found : "");
     u.uses = uses_of(u.text, heads);
     if (rule->grows)
         u.claim.free = rule->topic == LAB_TOPIC_ROW ? 0 : LAB_FREE_SCALE;

@@ -73,6 +73,14 @@ static int same_verdict(enum lab_verdict wanted, enum lab_read_verdict found)
            (wanted == LAB_FAILS && found == LAB_READ_FALSE);
 }
 
+/* A slip is not true as printed, as what fails; both say that something is wrong. */
+static int near_verdict(enum lab_verdict wanted, enum lab_read_verdict found)
+{
+    const int stands = wanted == LAB_HOLDS || wanted == LAB_LIMIT;
+    return stands ? found == LAB_READ_TRUE || found == LAB_READ_LIMIT
+                  : found == LAB_READ_SLIP || found == LAB_READ_FALSE;
+}
+
 static int contradicts(enum lab_verdict wanted, enum lab_read_verdict found)
 {
     const int stands = wanted == LAB_HOLDS || wanted == LAB_LIMIT;
@@ -89,16 +97,17 @@ static enum result compare(const char *text, const struct lab_reading *reading,
 {
     size_t begin = 0, end = 0;
     const int quoted = find_quote(text, statement->quote, &begin, &end);
-    int against = 0, same = 0;
+    int against = 0, same = 0, near = 0;
     for (int i = 0; i < reading->claims; i++) {
         const struct lab_read_claim *const claim = &reading->claim[i];
         const int overlaps = quoted && claim->begin < end && begin < claim->end;
         const int on_line =
             claim->line == statement->line || claim->line == statement->quoted;
         same |= (overlaps || on_line) && same_verdict(wanted, claim->verdict);
+        near |= overlaps && near_verdict(wanted, claim->verdict);
         against |= overlaps && contradicts(wanted, claim->verdict);
     }
-    return same ? FOUND : against ? CONTRADICTED : MISSING;
+    return same ? FOUND : against && !near ? CONTRADICTED : MISSING;
 }
 
 static int compare_sheet(const char *folder, const struct lab_sheet *sheet, int *found)

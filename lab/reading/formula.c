@@ -79,14 +79,14 @@ void lab_parser_next(struct lab_parser *parser)
         return;
     parser->passed = parser->sign.end;
     for (;;) {
-        lab_lexer_next(&parser->lexer, &parser->sign);
+        lab_sign_next(&parser->lexer, &parser->sign);
         if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
             drop_cell(parser, before);
         if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
             before != LAB_SIGN_UP && before != LAB_SIGN_LABEL) {
             lab_parser_peek(parser, &next);
             if (next.kind == LAB_SIGN_BRACE_END) { /* an empty group */
-                lab_lexer_next(&parser->lexer, &parser->sign);
+                lab_sign_next(&parser->lexer, &parser->sign);
                 continue;
             }
         }
@@ -99,7 +99,7 @@ void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
 {
     struct lab_lexer copy = parser->lexer;
     copy.log = NULL;
-    lab_lexer_next(&copy, sign);
+    lab_sign_next(&copy, sign);
 }
 
 void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey)
@@ -142,7 +142,7 @@ void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *sur
         default:
             break;
         }
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     } while (depth > 0 && sign.kind != LAB_SIGN_END);
 }
 
@@ -155,7 +155,7 @@ static int relation_follows(const struct lab_parser *parser)
 
     copy.log = NULL;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -204,11 +204,11 @@ static int starts_system(const struct lab_parser *parser)
 
     copy.log = NULL;
     if (sign.kind == LAB_SIGN_OPEN && strchr("{.", sign.text[0]))
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     if (sign.kind != LAB_SIGN_BEGIN)
         return 0;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -234,7 +234,7 @@ static int starts_system(const struct lab_parser *parser)
             break;
         case LAB_SIGN_CELL: { /* a &= b */
             struct lab_lexer further = copy;
-            lab_lexer_next(&further, &sign);
+            lab_sign_next(&further, &sign);
             if (depth <= 0 && sign.kind != LAB_SIGN_RELATION)
                 return 0;
             break;

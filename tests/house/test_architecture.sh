@@ -53,6 +53,7 @@ includes() {
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            sees["lab/reading"] = "attend lab/exercise lab/measure lab/language lab/judge lab/grade lab/reading"
             sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/sheets lab/grade lab/design lab/report lab/place lab/door"

@@ -52,15 +52,17 @@ includes() {
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
+            sees["lab/marks"] = "attend lab/figures lab/reading lab/report lab/marks"
+            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/reading lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/reading lab/marks lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/document"] = lab
             sees["tools/grade"] = "attend grade shared " lab
+            sees["tools/judge"] = "attend judge shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check gpu shared " lab

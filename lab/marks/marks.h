@@ -14,9 +14,6 @@ struct lab_marked {
     struct lab_reading reading;
 };
 
-/* CSS of a marked solution, after lab/report/shared.css. */
-extern const char lab_marks_style[];
-
 /*
  * A <section> of one solution, the `number`th of its page: summary, sheet, margin.  0, or
  * -1 for memory.

@@ -69,7 +69,7 @@ static void write_note(const struct marks_sheet *sheet, int number, int c, int q
     const char *const kind = lab_read_verdict_name(claim->verdict);
     const int quiet = marks_is_quiet(claim->verdict);
     lab_html(out,
-             "<details class=\"note {s}\" id=\"s{d}-c{d}\"{s}><summary><span "
+             "<details class=\"remark {s}\" id=\"s{d}-c{d}\"{s}><summary><span "
              "class=\"word\">{s}</span>",
              kind, number, c + 1, quiet ? "" : " open",
              lab_read_verdict_words(claim->verdict));
@@ -85,7 +85,7 @@ static void write_group(const struct marks_sheet *sheet, int number, int from, i
 {
     const struct lab_read_claim *const claim = sheet->marked->reading.claim;
     lab_html(out,
-             "<details class=\"note {s}\"><summary><span class=\"word\">{s}</span> "
+             "<details class=\"remark {s}\"><summary><span class=\"word\">{s}</span> "
              "\u00d7\u2009{d} <span class=\"soft\">line {d}</span></summary>",
              lab_read_verdict_name(verdict), lab_read_verdict_words(verdict), count,
              claim[from].line);

@@ -46,10 +46,12 @@ static void write_run(const struct marks_sheet *sheet, const struct marks_run *r
     const struct lab_read_claim *const claim =
         run->claim >= 0 ? &sheet->marked->reading.claim[run->claim] : NULL;
     const int display = run->formula >= 0 && sheet->formula[run->formula].display;
-    lab_html(out, "<span class=\"{s}{s}{s}{s}{s}{s}\">", claim ? "claim " : "",
+    /* A formula of its own may be scrolled, also by keys. */
+    lab_html(out, "<span class=\"{s}{s}{s}{s}{s}{s}{s}\"{s}>", claim ? "claim " : "",
              claim ? lab_read_verdict_name(claim->verdict) : "",
              run->bold ? " strong" : "", run->italic ? " slanted" : "",
-             run->struck ? " struck" : "", display ? " display" : "");
+             run->struck ? " struck" : "", display ? " display" : "",
+             run->formula >= 0 ? " set" : "", display ? " tabindex=\"0\"" : "");
     if (run->formula >= 0)
         write_formula(sheet, run, out);
     else
@@ -94,7 +96,7 @@ static void write_block(const struct marks_sheet *sheet, const struct marks_bloc
     struct marks_run run = {0};
     words.begin += signs;
     lab_html(out,
-             "<div class=\"line{s}\" id=\"s{d}-L{d}\"><div class=\"words\"{s}><span "
+             "<div class=\"line{s}\"><div class=\"words\" id=\"s{d}-L{d}\"{s}><span "
              "class=\"no\">{d} ",
              place->after_blank ? " gap" : "", place->number, block->line,
              signs ? " role=\"heading\" aria-level=\"3\"" : "", block->line);

@@ -109,12 +109,13 @@ static void put_paragraph(const struct judge_look *look, const char *text, int c
 }
 
 /* A line of a note. */
-static void put_part(const struct judge_look *look, const char *name, const char *text)
+static void put_part(const struct judge_look *look, int deep, const char *name,
+                     const char *text)
 {
     if (!*text)
         return;
-    const int used = printf("%*s| %s", INDENT, "", name);
-    put_paragraph(look, text, used, INDENT, "|   ");
+    const int used = printf("%*s| %*s%s", INDENT, "", deep, "", name);
+    put_paragraph(look, text, used, INDENT, deep ? "|     " : "|   ");
 }
 
 /* ---- claims ---------------------------------------------------------------- */
@@ -126,17 +127,22 @@ static int is_explained(const struct judge_look *look, enum lab_read_verdict ver
                                             : 1;
 }
 
-static void put_claim(const struct judge_look *look, const struct lab_read_claim *claim)
+/* `quoted`: the line has other claims. */
+static void put_claim(const struct judge_look *look, const struct lab_read_claim *claim,
+                      int quoted)
 {
     char quote[sizeof claim->quote], numbers[100] = "";
     const char *const words = lab_read_verdict_words(claim->verdict);
+    const int deep = quoted ? 2 : 0;
 
-    printf("%*s| ", INDENT, "");
-    put_word(look, claim->verdict, words, 0);
-    fputs(": ", stdout);
-    lab_text_plain(claim->quote, quote, sizeof quote);
-    put_paragraph(look, quote, INDENT + 4 + (int)strlen(words), INDENT, "|   ");
-    put_part(look, "", claim->evidence);
+    if (quoted) {
+        printf("%*s| ", INDENT, "");
+        put_word(look, claim->verdict, words, 0);
+        fputs(": ", stdout);
+        lab_text_plain(claim->quote, quote, sizeof quote);
+        put_paragraph(look, quote, INDENT + 4 + (int)strlen(words), INDENT, "|     ");
+    }
+    put_part(look, deep, "", claim->evidence);
     if (!isnan(claim->computed) && !strstr(claim->evidence, "computed")) {
         const int used =
             snprintf(numbers, sizeof numbers, "computed %.6g", claim->computed);
@@ -144,14 +150,14 @@ static void put_claim(const struct judge_look *look, const struct lab_read_claim
             snprintf(numbers + used, sizeof numbers - (size_t)used, ", claimed %.6g",
                      claim->expected);
     }
-    put_part(look, "", numbers);
-    put_part(look, "slip: ", claim->repair);
-    put_part(look, "right is: ", claim->exact);
+    put_part(look, deep, "", numbers);
+    put_part(look, deep, "slip: ", claim->repair);
+    put_part(look, deep, "right is: ", claim->exact);
     if (!look->explain)
         return;
-    put_part(look, "read as: ", claim->claim);
-    put_part(look, "with: ", claim->query);
-    put_part(look, "letters: ", claim->letters);
+    put_part(look, deep, "read as: ", claim->claim);
+    put_part(look, deep, "with: ", claim->query);
+    put_part(look, deep, "letters: ", claim->letters);
 }
 
 /* The next mark of a line: a verdict with its count.  0: there is none. */
@@ -214,22 +220,26 @@ static void put_sheet(const struct lab_marked *marked, const struct judge_look *
         const char *const text = marked->source + at;
         const char *const end = memchr(text, '\n', marked->size - at);
         size_t length = end ? (size_t)(end - text) : marked->size - at;
-        int count[VERDICTS] = {0};
+        int count[VERDICTS] = {0}, marks = 0, ends = 0;
 
         at += length + 1;
         while (length > 0 && strchr(" \t\r", text[length - 1]))
             length--;
         for (; next < reading->claims && reading->claim[next].line <= line; next++)
-            if (look->all || reading->claim[next].verdict != LAB_READ_NOT_JUDGED)
+            if (look->all || reading->claim[next].verdict != LAB_READ_NOT_JUDGED) {
                 count[reading->claim[next].verdict]++;
+                marks++;
+            }
         put_line(look, line, text, length, count);
         /* Claims are explained below their last line; those before `open` were. */
         while (open < next && lab_marks_last_line(marked, &reading->claim[open]) < line)
             open++;
         for (int c = open; c < next; c++)
+            ends += lab_marks_last_line(marked, &reading->claim[c]) == line;
+        for (int c = open; c < next; c++)
             if (is_explained(look, reading->claim[c].verdict) &&
                 lab_marks_last_line(marked, &reading->claim[c]) == line)
-                put_claim(look, &reading->claim[c]);
+                put_claim(look, &reading->claim[c], marks > 1 || ends > 1);
     }
 }
 

@@ -99,12 +99,12 @@ def judge(solution: str | os.PathLike[str]) -> Solution:
     >>> [claim.verdict for claim in attend.lab.judge("(a) i. $\\\\sum_{i=1}^n \\\\alpha_i = 1$").claims]
     ['true']
     """
-    place = ""
+    place = "solution: "
     if isinstance(solution, str):
         try:
             text = solution.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"solution: character {error.start + 1}: this is not UTF-8") from None
+            raise ValueError(f"{place}character {error.start + 1}: this is not UTF-8") from None
     elif isinstance(solution, os.PathLike):
         place = f"{os.fspath(solution)}: "
         with open(solution, "rb") as file:

@@ -21,7 +21,7 @@ files() {
 # listed for it below.  Within lab: measure <- setups <-
 # {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
 # {experiments, report}, experiments <- place, language <- {sheets, grade},
-# {experiments, sheets, grade, design} <- door.
+# {experiments, sheets, grade, design, reading} <- door, {figures, reading, report} <- marks.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |

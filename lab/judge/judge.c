@@ -66,7 +66,7 @@ static int judge_repaired(const struct lab_exercise *exercise,
 }
 
 static int judge_one(const struct lab_exercise *exercise,
-                     const struct lab_statement *statement, enum lab_reading reading,
+                     const struct lab_statement *statement, enum lab_strictness reading,
                      struct lab_judgement *judgement)
 {
     const struct lab_claim *const claim = &statement->claim;
@@ -103,9 +103,9 @@ static int can_differ(const struct lab_statement *statement)
 }
 
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              enum lab_reading reading, struct lab_judgement *judgement)
+              enum lab_strictness reading, struct lab_judgement *judgement)
 {
-    const enum lab_reading other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
+    const enum lab_strictness other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
     struct lab_judgement otherwise;
 
     if (judge_one(exercise, statement, reading, judgement))

@@ -15,7 +15,7 @@
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
 /* By the letter "=" is equality and only what the sheet calls large may grow. */
-enum lab_reading { LAB_CHARITY, LAB_LETTER };
+enum lab_strictness { LAB_CHARITY, LAB_LETTER };
 
 /* Meanings of a letter. */
 enum lab_meaning {
@@ -126,7 +126,7 @@ struct lab_judgement {
     const char *quote; /* the passage judged, as the sheet has it */
     int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
-    enum lab_reading reading; /* the one that `verdict` and all below belong to */
+    enum lab_strictness reading; /* the one that `verdict` and all below belong to */
     int readings_agree;       /* the other reading has the same verdict */
     int invariant;            /* the verdict is the same in every world */
     char holds_when[512];     /* the exact statement with its condition, never empty */
@@ -144,10 +144,10 @@ struct lab_judgement {
 const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
 /* The meaning of a verdict: "there is a counterexample". */
 const char *lab_verdict_meaning(enum lab_verdict verdict);
-const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */
+const char *lab_reading_name(enum lab_strictness reading); /* "charity", "letter" */
 
 /* 0, or -1 when something could not be computed, such as without the engine. */
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              enum lab_reading reading, struct lab_judgement *judgement);
+              enum lab_strictness reading, struct lab_judgement *judgement);
 
 #endif

@@ -20,7 +20,7 @@ files() {
 # base, bench also the stopwatch in tools, and each folder of tools and of python the libraries
 # listed for it below.  Within lab: measure <- setups <-
 # {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
-# {experiments, report}, experiments <- place, language <- {sheets, grade},
+# {experiments, report}, experiments <- place, language <- {sheets, grade}, judge <- reading,
 # {experiments, sheets, grade, design, reading} <- door, {figures, reading, report} <- marks.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
@@ -47,6 +47,7 @@ includes() {
             sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
             sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
+            sees["lab/reading"] = "attend lab/measure lab/language lab/exercise lab/judge lab/reading"
             sees["lab/judge"] = "attend lab/measure lab/language lab/exercise lab/judge"
             sees["lab/sheets"] = "attend lab/measure lab/judge lab/sheets"
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
@@ -55,7 +56,7 @@ includes() {
             sees["lab/marks"] = "attend lab/figures lab/reading lab/report lab/marks"
             sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/reading lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/reading lab/marks lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/sheets lab/grade lab/design lab/report lab/place lab/marks lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"

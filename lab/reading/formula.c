@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains of a formula: relations, separators, and the words between them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/reading/formula_parts.h"
+
+enum { DEEPEST = 40 };
+
+void lab_parser_fail(struct lab_parser *parser, const char *why)
+{
+    struct lab_formula *const formula = parser->formula;
+    if (*formula->why)
+        return;
+    formula->failed = parser->sign.begin;
+    if (parser->sign.kind == LAB_SIGN_END && parser->sign.code)
+        snprintf(formula->why, sizeof formula->why, "unknown: %s", parser->sign.text);
+    else
+        snprintf(formula->why, sizeof formula->why, "%s", why);
+}
+
+int lab_node_make(struct lab_parser *parser, enum lab_node_kind kind, size_t begin)
+{
+    struct lab_formula *const formula = parser->formula;
+    if (*formula->why)
+        return -1;
+    if (formula->nodes == LAB_FORMULA_NODES) {
+        lab_parser_fail(parser, "longer than 512 parts");
+        return -1;
+    }
+    formula->node[formula->nodes] = (struct lab_node){
+        .kind = kind, .begin = begin, .end = begin, .child = -1, .next = -1};
+    return formula->nodes++;
+}
+
+void lab_node_adopt(struct lab_parser *parser, int parent, int child)
+{
+    struct lab_node *const node = parser->formula->node;
+    if (parent < 0 || child < 0)
+        return;
+    int *place = &node[parent].child;
+    while (*place >= 0)
+        place = &node[*place].next;
+    *place = child;
+    node[child].next = -1;
+    if (node[parent].end < node[child].end)
+        node[parent].end = node[child].end;
+}
+
+int lab_node_children(const struct lab_parser *parser, int node)
+{
+    int count = 0;
+    for (int c = parser->formula->node[node].child; c >= 0;
+         c = parser->formula->node[c].next)
+        count++;
+    return count;
+}
+
+/* A separator of columns outside a matrix: of the look only beside a sign of its own. */
+static void drop_cell(struct lab_parser *parser, enum lab_sign_kind before)
+{
+    struct lab_sign next;
+    lab_parser_peek(parser, &next);
+    if (before == LAB_SIGN_RELATION || before == LAB_SIGN_ROW || before == LAB_SIGN_END ||
+        next.kind == LAB_SIGN_RELATION || next.kind == LAB_SIGN_ARROW ||
+        next.kind == LAB_SIGN_PLUS || next.kind == LAB_SIGN_MINUS ||
+        next.kind == LAB_SIGN_TIMES)
+        parser->sign.kind = LAB_SIGN_BLANK;
+    else
+        parser->sign.kind = LAB_SIGN_GAP;
+}
+
+void lab_parser_next(struct lab_parser *parser)
+{
+    const enum lab_sign_kind before = parser->sign.kind;
+    struct lab_sign next;
+
+    if (parser->sign.kind == LAB_SIGN_END && parser->sign.begin)
+        return;
+    parser->passed = parser->sign.end;
+    for (;;) {
+        lab_lexer_next(&parser->lexer, &parser->sign);
+        if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
+            drop_cell(parser, before);
+        if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
+            before != LAB_SIGN_UP && before != LAB_SIGN_LABEL) {
+            lab_parser_peek(parser, &next);
+            if (next.kind == LAB_SIGN_BRACE_END) { /* an empty group */
+                lab_lexer_next(&parser->lexer, &parser->sign);
+                continue;
+            }
+        }
+        if (parser->sign.kind != LAB_SIGN_BLANK)
+            return;
+    }
+}
+
+void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
+{
+    struct lab_lexer copy = parser->lexer;
+    copy.log = NULL;
+    lab_lexer_next(&copy, sign);
+}
+
+void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign = parser->sign;
+    int depth = 0;
+
+    *survey = (struct lab_survey){0};
+    copy.log = NULL;
+    do {
+        switch (sign.kind) {
+        case LAB_SIGN_OPEN:
+        case LAB_SIGN_BRACE:
+        case LAB_SIGN_BEGIN:
+            depth++;
+            survey->environment |= sign.kind == LAB_SIGN_BEGIN;
+            break;
+        case LAB_SIGN_CLOSE:
+        case LAB_SIGN_BRACE_END:
+        case LAB_SIGN_FINISH:
+            depth--;
+            break;
+        case LAB_SIGN_LETTER:
+            survey->input |= !strcmp(sign.text, "X");
+            survey->weights |= !strcmp(sign.text, "W");
+            break;
+        case LAB_SIGN_RELATION:
+        case LAB_SIGN_ARROW:
+        case LAB_SIGN_LINK:
+        case LAB_SIGN_TEXT:
+            survey->relation |= depth == 1;
+            break;
+        case LAB_SIGN_COMMA:
+            survey->comma |= depth == 1;
+            break;
+        case LAB_SIGN_BAR:
+            survey->bar |= depth == 1;
+            break;
+        default:
+            break;
+        }
+        lab_lexer_next(&copy, &sign);
+    } while (depth > 0 && sign.kind != LAB_SIGN_END);
+}
+
+/* Whether a relation follows before the next separator. */
+static int relation_follows(const struct lab_parser *parser)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign;
+    int depth = 0;
+
+    copy.log = NULL;
+    for (;;) {
+        lab_lexer_next(&copy, &sign);
+        switch (sign.kind) {
+        case LAB_SIGN_OPEN:
+        case LAB_SIGN_BRACE:
+        case LAB_SIGN_BEGIN:
+            depth++;
+            break;
+        case LAB_SIGN_CLOSE:
+        case LAB_SIGN_BRACE_END:
+        case LAB_SIGN_FINISH:
+            if (--depth < 0)
+                return 0;
+            break;
+        case LAB_SIGN_RELATION:
+            if (!depth)
+                return 1;
+            break;
+        case LAB_SIGN_COMMA: /* "alpha_a, alpha_b = 1/2" has one */
+        case LAB_SIGN_END:
+        case LAB_SIGN_STOP:
+        case LAB_SIGN_GAP:
+        case LAB_SIGN_ROW:
+        case LAB_SIGN_LINK:
+            if (!depth || sign.kind == LAB_SIGN_END)
+                return 0;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Rows that are chains, as a system of equations has them. */
+static int starts_system(const struct lab_parser *parser)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign = parser->sign;
+    int depth = 0;
+
+    copy.log = NULL;
+    if (sign.kind == LAB_SIGN_OPEN && strchr("{.", sign.text[0]))
+        lab_lexer_next(&copy, &sign);
+    if (sign.kind != LAB_SIGN_BEGIN)
+        return 0;
+    for (;;) {
+        lab_lexer_next(&copy, &sign);
+        switch (sign.kind) {
+        case LAB_SIGN_OPEN:
+        case LAB_SIGN_BRACE:
+        case LAB_SIGN_BEGIN:
+            depth++;
+            break;
+        case LAB_SIGN_CLOSE:
+        case LAB_SIGN_BRACE_END:
+            depth--;
+            break;
+        case LAB_SIGN_FINISH:
+            if (depth-- <= 0)
+                return 0;
+            break;
+        case LAB_SIGN_RELATION:
+            if (depth <= 0)
+                return 1;
+            break;
+        case LAB_SIGN_ROW:
+        case LAB_SIGN_LINK:
+            if (depth <= 0)
+                return 0;
+            break;
+        case LAB_SIGN_CELL: { /* a &= b */
+            struct lab_lexer further = copy;
+            lab_lexer_next(&further, &sign);
+            if (depth <= 0 && sign.kind != LAB_SIGN_RELATION)
+                return 0;
+            break;
+        }
+        case LAB_SIGN_END:
+            return 0;
+        default:
+            break;
+        }
+    }
+}
+
+int lab_ends_piece(const struct lab_parser *parser)
+{
+    switch (parser->sign.kind) {
+    case LAB_SIGN_END:
+    case LAB_SIGN_CLOSE:
+    case LAB_SIGN_BRACE_END:
+    case LAB_SIGN_CELL:
+    case LAB_SIGN_ROW:
+    case LAB_SIGN_COMMA:
+    case LAB_SIGN_STOP:
+    case LAB_SIGN_GAP:
+    case LAB_SIGN_LINK:
+    case LAB_SIGN_FINISH:
+    case LAB_SIGN_RELATION:
+    case LAB_SIGN_ARROW:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int read_words(struct lab_parser *parser)
+{
+    const int node = lab_node_make(parser, LAB_NODE_TEXT, parser->sign.begin);
+    while (node >= 0 && parser->sign.kind == LAB_SIGN_TEXT) {
+        struct lab_node *const text = &parser->formula->node[node];
+        const size_t length = strlen(text->name);
+        snprintf(text->name + length, sizeof text->name - length, "%s%s",
+                 length ? " " : "", parser->sign.text);
+        lab_parser_next(parser);
+        text->end = parser->passed;
+    }
+    return node;
+}
+
+static int empty_operand(struct lab_parser *parser)
+{
+    return lab_node_make(parser, LAB_NODE_TEXT, parser->sign.begin);
+}
+
+static int is_dots(const struct lab_parser *parser)
+{
+    return parser->sign.kind == LAB_SIGN_DOTS;
+}
+
+/* "1 \dots n" is a list too. */
+static int read_operand(struct lab_parser *parser)
+{
+    const size_t begin = parser->sign.begin;
+    int node, list;
+
+    if (parser->sign.kind == LAB_SIGN_TEXT)
+        return read_words(parser);
+    if (lab_ends_piece(parser))
+        return empty_operand(parser);
+    node = lab_read_expression(parser);
+    if (node < 0 || !is_dots(parser))
+        return node;
+    list = lab_node_make(parser, LAB_NODE_LIST, begin);
+    lab_node_adopt(parser, list, node);
+    while (node >= 0 && (is_dots(parser) || lab_starts_factor(parser))) {
+        node = lab_read_expression(parser);
+        lab_node_adopt(parser, list, node);
+    }
+    return node < 0 ? -1 : list;
+}
+
+static int last_child(const struct lab_parser *parser, int parent)
+{
+    const struct lab_node *const node = parser->formula->node;
+    int last = node[parent].child;
+    while (last >= 0 && node[last].next >= 0)
+        last = node[last].next;
+    return last;
+}
+
+static int has_relation(const struct lab_parser *parser, int root)
+{
+    const struct lab_node *const node = parser->formula->node;
+    return node[root].child >= 0 && node[node[root].child].after;
+}
+
+/*
+ * Goes on with `root`: relations and operands.  An arrow is a relation unless the chain
+ * has one and what follows has one of its own: then it means "therefore".
+ */
+static int read_relations(struct lab_parser *parser, int root)
+{
+    struct lab_node *const node = parser->formula->node;
+    for (;;) {
+        const int arrow = parser->sign.kind == LAB_SIGN_ARROW;
+        const int last = last_child(parser, root);
+        int right;
+        if (parser->sign.kind != LAB_SIGN_RELATION && !arrow)
+            return root;
+        if (arrow && has_relation(parser, root) && relation_follows(parser))
+            return root;
+        node[last].after = (unsigned char)(arrow ? LAB_REL_TENDS : parser->sign.code);
+        lab_parser_next(parser);
+        right = read_operand(parser);
+        if (right < 0)
+            return -1;
+        lab_node_adopt(parser, root, right);
+    }
+}
+
+static int read_chain(struct lab_parser *parser)
+{
+    const size_t begin = parser->sign.begin;
+    const int left = read_operand(parser);
+    const int root = left < 0 ? -1 : lab_node_make(parser, LAB_NODE_CHAIN, begin);
+
+    if (root < 0)
+        return -1;
+    lab_node_adopt(parser, root, left);
+    if (parser->formula->node[left].kind == LAB_NODE_TEXT &&
+        parser->formula->node[left].name[0])
+        return root;
+    return read_relations(parser, root);
+}
+
+static int add_chain(struct lab_parser *parser, struct lab_sequence *sequence, int root,
+                     enum lab_connective before)
+{
+    if (root < 0)
+        return -1;
+    if (sequence->count == LAB_FORMULA_CHAINS) {
+        lab_parser_fail(parser, "more than 24 formulas in one");
+        return -1;
+    }
+    sequence->root[sequence->count] = root;
+    sequence->before[sequence->count++] = before;
+    return 0;
+}
+
+static int add_late(struct lab_parser *parser, struct lab_sequence *sequence)
+{
+    for (int l = 0; l < sequence->late; l++)
+        if (add_chain(parser, sequence, sequence->late_root[l], sequence->late_before[l]))
+            return -1;
+    sequence->late = 0;
+    return 0;
+}
+
+/* Puts an operand into the list that is the last (or first) child of `root`. */
+static int extend_list(struct lab_parser *parser, int root, int operand, const char *name)
+{
+    struct lab_node *const node = parser->formula->node;
+    const int last = last_child(parser, root);
+    int *place = &node[root].child;
+
+    if (node[last].kind == LAB_NODE_LIST && !strcmp(node[last].name, name)) {
+        lab_node_adopt(parser, last, operand);
+        return 0;
+    }
+    const int list = lab_node_make(parser, LAB_NODE_LIST, node[last].begin);
+    if (list < 0)
+        return -1;
+    snprintf(node[list].name, sizeof node[list].name, "%s", name);
+    while (*place != last)
+        place = &node[*place].next;
+    *place = list;
+    lab_node_adopt(parser, list, last);
+    lab_node_adopt(parser, list, operand);
+    if (node[root].end < node[list].end)
+        node[root].end = node[list].end;
+    return 0;
+}
+
+/*
+ * After a comma, "or" or "and": a piece without a relation belongs to the list before
+ * it, "i = 1, ..., n"; operands without a relation to the one after, "x, y = 1".
+ */
+static int join(struct lab_parser *parser, struct lab_sequence *sequence, int root,
+                enum lab_connective link)
+{
+    struct lab_node *const node = parser->formula->node;
+    const int before = sequence->count ? sequence->root[sequence->count - 1] : -1;
+    const char *const name = link == LAB_OR ? "or" : "";
+    const int first = node[root].child;
+
+    if (before < 0 || node[first].kind == LAB_NODE_TEXT ||
+        node[node[before].child].kind == LAB_NODE_TEXT)
+        return 0;
+    if (!has_relation(parser, root)) {
+        node[root].child = -1;
+        return extend_list(parser, before, first, name) ? -1 : 1;
+    }
+    if (has_relation(parser, before) || node[node[before].child].name[0] == '{')
+        return 0;
+    /* The first operand moves into the list before, and the relations follow it. */
+    const unsigned char after = node[first].after;
+    const int rest = node[first].next;
+    node[first].after = 0;
+    node[first].next = -1;
+    if (extend_list(parser, before, first, name))
+        return -1;
+    node[node[before].child].after = after;
+    node[node[before].child].next = rest;
+    node[before].end = node[root].end;
+    return 1;
+}
+
+/* A bracket that holds relations, "(i != j)": its chains, as conditions. */
+static int read_condition(struct lab_parser *parser, struct lab_sequence *sequence,
+                          enum lab_connective before)
+{
+    struct lab_sequence inner = {0};
+
+    if (++parser->depth > DEEPEST) {
+        lab_parser_fail(parser, "nested too deeply");
+        return -1;
+    }
+    lab_parser_next(parser);
+    if (lab_read_sequence(parser, &inner, LAB_ENDS_BRACKET))
+        return -1;
+    if (parser->sign.kind != LAB_SIGN_CLOSE) {
+        lab_parser_fail(parser, "a bracket is not closed");
+        return -1;
+    }
+    lab_parser_next(parser);
+    parser->depth--;
+    for (int c = 0; c < inner.count; c++)
+        if (add_chain(parser, sequence, inner.root[c],
+                      inner.before[c] == LAB_AND ? before : inner.before[c]))
+            return -1;
+    return 0;
+}
+
+int lab_read_late(struct lab_parser *parser)
+{
+    struct lab_sequence *const sequence = parser->sequence;
+    struct lab_sequence inner = {0};
+
+    if (read_condition(parser, &inner, LAB_WHERE))
+        return -1;
+    for (int c = 0; c < inner.count; c++) {
+        if (sequence->late == LAB_FORMULA_CHAINS) {
+            lab_parser_fail(parser, "more than 24 formulas in one");
+            return -1;
+        }
+        sequence->late_root[sequence->late] = inner.root[c];
+        sequence->late_before[sequence->late++] = inner.before[c];
+    }
+    return 0;
+}
+
+int lab_holds_condition(const struct lab_parser *parser)
+{
+    struct lab_survey survey;
+    if (parser->sign.kind != LAB_SIGN_OPEN || !strchr("([", parser->sign.text[0]))
+        return 0;
+    lab_survey_brackets(parser, &survey);
+    return survey.relation;
+}
+
+/* Separators before a piece. */
+struct gap {
+    int any, hard, row;
+    enum lab_connective link;
+};
+
+static void read_gap(struct lab_parser *parser, struct gap *gap, int systems,
+                     enum lab_sequence_end ends)
+{
+    for (;; lab_parser_next(parser)) {
+        switch (parser->sign.kind) {
+        case LAB_SIGN_COMMA:
+            break;
+        case LAB_SIGN_LINK:
+            if (parser->sign.code != LAB_AND)
+                gap->link = (enum lab_connective)parser->sign.code;
+            gap->hard |= parser->sign.code != LAB_AND && parser->sign.code != LAB_OR;
+            break;
+        case LAB_SIGN_ARROW:
+            if (!relation_follows(parser))
+                return;
+            gap->link = LAB_THEREFORE;
+            gap->hard = 1;
+            break;
+        case LAB_SIGN_FINISH:
+            if (parser->systems <= systems)
+                return;
+            parser->systems--;
+            gap->hard = 1;
+            break;
+        case LAB_SIGN_CLOSE:
+            if (ends != LAB_ENDS_ALL || strcmp(parser->sign.text, ".") != 0)
+                return;
+            break;
+        case LAB_SIGN_ROW:
+            if (ends == LAB_ENDS_CELL && parser->systems <= systems)
+                return;
+            gap->row = gap->hard = 1;
+            break;
+        case LAB_SIGN_STOP:
+        case LAB_SIGN_GAP:
+            gap->hard = 1;
+            break;
+        default:
+            return;
+        }
+        gap->any = 1;
+    }
+}
+
+static int at_end(const struct lab_parser *parser, enum lab_sequence_end ends)
+{
+    switch (parser->sign.kind) {
+    case LAB_SIGN_END:
+        return 1;
+    case LAB_SIGN_CLOSE:
+    case LAB_SIGN_BRACE_END:
+    case LAB_SIGN_FINISH:
+        return ends != LAB_ENDS_ALL;
+    case LAB_SIGN_CELL:
+    case LAB_SIGN_ROW:
+        return ends == LAB_ENDS_CELL || parser->cells;
+    default:
+        return 0;
+    }
+}
+
+/* A row that begins with a relation or a sign goes on with the chain before it. */
+static int continue_row(struct lab_parser *parser, int root)
+{
+    struct lab_node *const node = parser->formula->node;
+    const int last = last_child(parser, root);
+
+    if (parser->sign.kind == LAB_SIGN_RELATION)
+        return read_relations(parser, root);
+    const int more = lab_read_expression(parser);
+    if (more < 0)
+        return -1;
+    const int sum = lab_node_make(parser, LAB_NODE_SUM, node[last].begin);
+    if (sum < 0)
+        return -1;
+    int *place = &node[root].child;
+    while (*place != last)
+        place = &node[*place].next;
+    *place = sum;
+    lab_node_adopt(parser, sum, last);
+    lab_node_adopt(parser, sum, more);
+    return read_relations(parser, root);
+}
+
+static int continues(const struct lab_parser *parser, const struct lab_sequence *sequence,
+                     const struct gap *gap)
+{
+    const enum lab_sign_kind kind = parser->sign.kind;
+    if (!sequence->count || gap->link != LAB_AND)
+        return 0;
+    if (kind == LAB_SIGN_RELATION)
+        return 1;
+    return gap->row && (kind == LAB_SIGN_PLUS || kind == LAB_SIGN_MINUS) &&
+           has_relation(parser, sequence->root[sequence->count - 1]);
+}
+
+static int read_piece(struct lab_parser *parser, struct lab_sequence *sequence,
+                      struct gap *gap)
+{
+    int root, joined;
+
+    if (starts_system(parser)) {
+        if (parser->sign.kind == LAB_SIGN_OPEN)
+            lab_parser_next(parser);
+        parser->systems++;
+        lab_parser_next(parser);
+        gap->any = 1;
+        return 0;
+    }
+    if (lab_holds_condition(parser)) {
+        const enum lab_connective link = sequence->count ? LAB_WHERE : LAB_AND;
+        if (read_condition(parser, sequence, gap->link == LAB_AND ? link : gap->link))
+            return -1;
+    } else if (continues(parser, sequence, gap)) {
+        if (continue_row(parser, sequence->root[sequence->count - 1]) < 0)
+            return -1;
+    } else {
+        const enum lab_connective link = gap->link;
+        root = read_chain(parser);
+        if (root < 0)
+            return -1;
+        joined = gap->any && !gap->hard ? join(parser, sequence, root, link) : 0;
+        if (joined < 0 || (!joined && add_chain(parser, sequence, root, link)))
+            return -1;
+        /* "if we have x = 1": the connective before words holds after them. */
+        *gap = (struct gap){0};
+        if (!joined && parser->formula->node[parser->formula->node[root].child].kind ==
+                           LAB_NODE_TEXT)
+            *gap = (struct gap){.any = 1, .hard = 1, .link = link};
+        return add_late(parser, sequence);
+    }
+    *gap = (struct gap){0};
+    return add_late(parser, sequence);
+}
+
+int lab_read_sequence(struct lab_parser *parser, struct lab_sequence *sequence,
+                      enum lab_sequence_end ends)
+{
+    struct lab_sequence *const outer = parser->sequence;
+    const int systems = parser->systems, bars = parser->bars;
+    struct gap gap = {0};
+
+    parser->sequence = sequence;
+    parser->bars = 0;
+    for (;;) {
+        const size_t begin = parser->sign.begin;
+        read_gap(parser, &gap, systems, ends);
+        if (at_end(parser, ends))
+            break;
+        if (read_piece(parser, sequence, &gap))
+            return -1;
+        if (parser->sign.begin == begin) {
+            lab_parser_fail(parser, "a sign in a place where none is expected");
+            return -1;
+        }
+    }
+    parser->sequence = outer;
+    parser->bars = bars;
+    if (parser->sign.kind == LAB_SIGN_END && parser->sign.code) {
+        lab_parser_fail(parser, "");
+        return -1;
+    }
+    return 0;
+}
+
+int lab_formula_read(const char *source, size_t begin, size_t end, unsigned repairs,
+                     struct lab_formula *formula)
+{
+    struct lab_parser parser = {.formula = formula, .repairs = repairs};
+    struct lab_sequence sequence = {0};
+
+    formula->nodes = formula->chains = formula->restored = 0;
+    formula->failed = end;
+    formula->why[0] = 0;
+    parser.lexer = (struct lab_lexer){
+        .source = source,
+        .at = begin,
+        .end = end,
+        .latex = memchr(source + begin, '\\', end - begin) != NULL,
+        .log = formula,
+    };
+    parser.sign.end = begin;
+    lab_parser_next(&parser);
+    if (lab_read_sequence(&parser, &sequence, LAB_ENDS_ALL)) {
+        if (!*formula->why)
+            lab_parser_fail(&parser, "cannot be read");
+        return -1;
+    }
+    formula->chains = sequence.count;
+    for (int c = 0; c < sequence.count; c++) {
+        formula->chain[c].root = sequence.root[c];
+        formula->chain[c].before = sequence.before[c];
+    }
+    return 0;
+}

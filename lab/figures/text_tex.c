@@ -6,10 +6,11 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Blanks, and delimiters that were left within a formula. */
 static size_t spaces(const char *tex, size_t length)
 {
     size_t n = 0;
-    while (n < length && isspace((unsigned char)tex[n]))
+    while (n < length && (isspace((unsigned char)tex[n]) || strchr("~$", tex[n])))
         n++;
     return n;
 }

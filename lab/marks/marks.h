@@ -25,5 +25,8 @@ int lab_marks_page(const struct lab_marked *marked, int count, FILE *out);
 /* The last line of a claim, which begins on claim->line. */
 int lab_marks_last_line(const struct lab_marked *marked,
                         const struct lab_read_claim *claim);
+/* Whether the passage of a claim is that of another claim too. */
+int lab_marks_is_part(const struct lab_reading *reading,
+                      const struct lab_read_claim *claim);
 
 #endif

@@ -8,12 +8,19 @@
 #include "lab/figures/tex.h"
 #include "lab/figures/text.h"
 
-/* The passage as printed: a formula set, or words. */
+enum { WIDEST = 60 }; /* of a formula in the margin, in bytes */
+
+/* The passage as printed, or a part of a long one as it was read. */
 static void write_quote(const struct marks_sheet *sheet,
                         const struct lab_read_claim *claim, FILE *out)
 {
     const int f = marks_formula_at(sheet, claim->begin);
     char plain[sizeof claim->quote];
+    if (*claim->claim && (strlen(claim->quote) > WIDEST ||
+                          lab_marks_is_part(&sheet->marked->reading, claim))) {
+        lab_text_prose(out, claim->claim);
+        return;
+    }
     if (f >= 0 && sheet->formula[f].is_tex &&
         lab_tex_is_known(claim->quote, strlen(claim->quote))) {
         lab_text_tex(out, claim->quote, strlen(claim->quote), 0);
@@ -101,19 +108,21 @@ static void write_group(const struct marks_sheet *sheet, int number, int from, i
 void marks_write_notes(const struct marks_sheet *sheet, int number, int from, int to,
                        FILE *out)
 {
-    static const enum lab_read_verdict quiet[] = {LAB_READ_TRUE, LAB_READ_NOT_JUDGED};
+    static const enum lab_read_verdict quiet[] = {LAB_READ_TRUE, LAB_READ_LIMIT,
+                                                  LAB_READ_NOT_READ, LAB_READ_NOT_JUDGED};
+    enum { QUIET = sizeof quiet / sizeof quiet[0] };
     const struct lab_read_claim *const claim = sheet->marked->reading.claim;
-    int count[2] = {0}, last[2] = {0};
+    int count[QUIET] = {0}, last[QUIET] = {0};
     for (int c = from; c < to; c++) {
         if (!marks_is_quiet(claim[c].verdict))
             write_note(sheet, number, c, to - from > 1, out);
-        for (int q = 0; q < 2; q++)
+        for (int q = 0; q < QUIET; q++)
             if (claim[c].verdict == quiet[q]) {
                 count[q]++;
                 last[q] = c;
             }
     }
-    for (int q = 0; q < 2; q++) {
+    for (int q = 0; q < QUIET; q++) {
         if (count[q] == 1)
             write_note(sheet, number, last[q], to - from > 1, out);
         if (count[q] > 1)

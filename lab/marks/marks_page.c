@@ -10,7 +10,7 @@
 
 int marks_is_quiet(enum lab_read_verdict verdict)
 {
-    return verdict == LAB_READ_TRUE || verdict == LAB_READ_NOT_JUDGED;
+    return verdict != LAB_READ_FALSE && verdict != LAB_READ_SLIP;
 }
 
 int lab_marks_last_line(const struct lab_marked *marked,
@@ -20,6 +20,19 @@ int lab_marks_last_line(const struct lab_marked *marked,
     for (size_t at = claim->begin; at + 1 < claim->end; at++)
         line += marked->source[at] == '\n';
     return line;
+}
+
+static int is_same(const struct lab_read_claim *a, const struct lab_read_claim *b)
+{
+    return a->begin == b->begin && a->end == b->end;
+}
+
+int lab_marks_is_part(const struct lab_reading *reading,
+                      const struct lab_read_claim *claim)
+{
+    const struct lab_read_claim *const last = reading->claim + reading->claims - 1;
+    return (claim > reading->claim && is_same(claim, claim - 1)) ||
+           (claim < last && is_same(claim, claim + 1));
 }
 
 /* ---- lines ------------------------------------------------------------------------- */
@@ -40,12 +53,20 @@ static void write_formula(const struct marks_sheet *sheet, const struct marks_ru
     lab_html(out, "</code>");
 }
 
+/* A formula of its own, or one that may not fit into a line of words. */
+static int is_wide(const struct marks_formula *formula)
+{
+    enum { LONG = 120 };
+    return formula->is_tex &&
+           (formula->display || formula->outer - formula->inner > LONG);
+}
+
 static void write_run(const struct marks_sheet *sheet, const struct marks_run *run,
                       FILE *out)
 {
     const struct lab_read_claim *const claim =
         run->claim >= 0 ? &sheet->marked->reading.claim[run->claim] : NULL;
-    const int display = run->formula >= 0 && sheet->formula[run->formula].display;
+    const int display = run->formula >= 0 && is_wide(&sheet->formula[run->formula]);
     /* A formula of its own may be scrolled, also by keys. */
     lab_html(out, "<span class=\"{s}{s}{s}{s}{s}{s}{s}\"{s}>", claim ? "claim " : "",
              claim ? lab_read_verdict_name(claim->verdict) : "",

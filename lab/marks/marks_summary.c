@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands above a marked sheet. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "lab/figures/text.h"
 #include "lab/marks/marks_parts.h"
 
@@ -61,14 +64,24 @@ static void write_points(const struct lab_reading *reading, FILE *out)
     lab_html(out, "</tbody></table></div>\n");
 }
 
-static void write_place(const struct lab_reading *reading, int number, int claim,
-                        FILE *out)
+/* Words in which every "line 12" is a link to the line. */
+static void write_linked(const char *words, int number, FILE *out)
 {
-    if (claim < 0)
-        lab_html(out, "the standard solution");
-    else
-        lab_html(out, "<a href=\"#s{d}-L{d}\">line {d}</a>", number,
-                 reading->claim[claim].line, reading->claim[claim].line);
+    const char *from = words;
+    for (const char *at = words; (at = strstr(at, "ine ")) != NULL;) {
+        const int line = atoi(at + 4);
+        if (at == words || (at[-1] != 'l' && at[-1] != 'L') || line <= 0) {
+            at += 4;
+            continue;
+        }
+        lab_text_math(out, from, (size_t)(at - 1 - from), LAB_HTML);
+        lab_html(out, "<a href=\"#s{d}-L{d}\">", number, line);
+        from = at + 4 + strspn(at + 4, "0123456789");
+        lab_text_escape(out, at - 1, (size_t)(from - at) + 1);
+        lab_html(out, "</a>");
+        at = from;
+    }
+    lab_text_prose(out, from);
 }
 
 static void write_conflicts(const struct lab_reading *reading, int number, FILE *out)
@@ -77,12 +90,9 @@ static void write_conflicts(const struct lab_reading *reading, int number, FILE 
         return;
     lab_html(out, "<h3>Contradictions</h3>\n<ul class=\"conflicts\">\n");
     for (int i = 0; i < reading->conflicts; i++) {
-        const struct lab_read_conflict *const conflict = &reading->conflict[i];
         lab_html(out, "<li>");
-        write_place(reading, number, conflict->claim[0], out);
-        lab_html(out, " and ");
-        write_place(reading, number, conflict->claim[1], out);
-        lab_html(out, ": {p}</li>\n", conflict->words);
+        write_linked(reading->conflict[i].words, number, out);
+        lab_html(out, "</li>\n");
     }
     lab_html(out, "</ul>\n");
 }

@@ -153,8 +153,7 @@ TEST(true_claims_of_a_line_share_a_note)
     CHECK(count(shown, "<details class=\"remark true\"") == 1, "%s", shown);
     CHECK(strstr(shown, "\u00d7\u20093"), "%s", shown);
     CHECK(count(shown, "evidence ") == 4, "%s", shown);
-    CHECK(strstr(shown, "<details class=\"remark limit\" id=\"s1-c4\" open>"), "%s",
-          shown);
+    CHECK(strstr(shown, "<details class=\"remark limit\" id=\"s1-c4\"><"), "%s", shown);
 }
 
 TEST(a_formula_over_lines_is_one_block)
@@ -197,7 +196,7 @@ TEST(emphasis_is_not_a_product)
 {
     read_nothing("beta*(k_a)*2 and **Note** and *this* and ~~that~~ and 2 * 3 * 4\n");
     show(write_section);
-    CHECK(strstr(shown, "beta*(k_a)*2 and ") && strstr(shown, "2 * 3 * 4"), "%s", shown);
+    CHECK(strstr(shown, "beta*(k_a)*2") && strstr(shown, "2 * 3 * 4"), "%s", shown);
     CHECK(strstr(shown, "<span class=\" strong\">Note</span>"), "%s", shown);
     CHECK(strstr(shown, "<span class=\" slanted\">this</span>"), "%s", shown);
     CHECK(strstr(shown, "<span class=\" struck\">that</span>"), "%s", shown);
@@ -206,7 +205,8 @@ TEST(emphasis_is_not_a_product)
 TEST(the_summary_has_everything)
 {
     struct lab_read_letter letter = {"beta", "scale of q", 1};
-    struct lab_read_conflict conflicts[] = {{{0, 1}, "not both"}, {{1, -1}, "stable"}};
+    struct lab_read_conflict conflicts[] = {{{0, 1}, "Line 1 and line 2: not both"},
+                                            {{1, -1}, "an outline 7"}};
     struct lab_read_points points = {"1b-ii", 1.5, 3, "the limit is right"};
     read_nothing("one\ntwo\n");
     add("one", LAB_READ_TRUE);
@@ -226,10 +226,10 @@ TEST(the_summary_has_everything)
     CHECK(!*fault(page), "%s", fault(page));
     CHECK(strstr(shown, "1.5\u202f/\u202f3") && strstr(shown, "34\u202f/\u202f41"), "%s",
           shown);
-    CHECK(
-        strstr(shown, "<a href=\"#s1-L1\">line 1</a> and <a href=\"#s1-L2\">line 2</a>"),
-        "%s", shown);
-    CHECK(strstr(shown, "and the standard solution: stable"), "%s", shown);
+    CHECK(strstr(shown, "<li><a href=\"#s1-L1\">Line 1</a> and <a href=\"#s1-L2\">line "
+                        "2</a>: not both</li>"),
+          "%s", shown);
+    CHECK(strstr(shown, "<li>an outline 7</li>"), "%s", shown);
     CHECK(strstr(shown, "scale of q") && strstr(shown, "the limit is right"), "%s",
           shown);
     CHECK(!strstr(shown, "<script") && !strstr(shown, "http:") &&

@@ -199,7 +199,7 @@ int cmd_judge(int argc, char **argv)
     struct options o = {0};
     const struct tool_flag flags[] = {
         FLAG_SWITCH("explain", &o.look.explain,
-                    "evidence and reading of true claims as well"),
+                    "evidence and reading of every claim, also of true ones"),
         FLAG_SWITCH("all", &o.look.all, "marks for what is not judged as well"),
         FLAG_SWITCH(
             "json", &o.as_json,

@@ -122,14 +122,14 @@ static void put_part(const struct judge_look *look, int deep, const char *name,
 
 static int is_explained(const struct judge_look *look, enum lab_read_verdict verdict)
 {
-    return verdict == LAB_READ_TRUE         ? look->explain
-           : verdict == LAB_READ_NOT_JUDGED ? look->all
-                                            : 1;
+    return verdict == LAB_READ_TRUE || verdict == LAB_READ_LIMIT ? look->explain
+           : verdict == LAB_READ_NOT_JUDGED                      ? look->all
+                                                                 : 1;
 }
 
 /* `quoted`: the line has other claims. */
-static void put_claim(const struct judge_look *look, const struct lab_read_claim *claim,
-                      int quoted)
+static void put_claim(const struct judge_look *look, const struct lab_reading *reading,
+                      const struct lab_read_claim *claim, int quoted)
 {
     char quote[sizeof claim->quote], numbers[100] = "";
     const char *const words = lab_read_verdict_words(claim->verdict);
@@ -139,7 +139,10 @@ static void put_claim(const struct judge_look *look, const struct lab_read_claim
         printf("%*s| ", INDENT, "");
         put_word(look, claim->verdict, words, 0);
         fputs(": ", stdout);
-        lab_text_plain(claim->quote, quote, sizeof quote);
+        if (*claim->claim && lab_marks_is_part(reading, claim))
+            snprintf(quote, sizeof quote, "%s", claim->claim);
+        else
+            lab_text_plain(claim->quote, quote, sizeof quote);
         put_paragraph(look, quote, INDENT + 4 + (int)strlen(words), INDENT, "|     ");
     }
     put_part(look, deep, "", claim->evidence);
@@ -239,7 +242,7 @@ static void put_sheet(const struct lab_marked *marked, const struct judge_look *
         for (int c = open; c < next; c++)
             if (is_explained(look, reading->claim[c].verdict) &&
                 lab_marks_last_line(marked, &reading->claim[c]) == line)
-                put_claim(look, &reading->claim[c], marks > 1 || ends > 1);
+                put_claim(look, reading, &reading->claim[c], marks > 1 || ends > 1);
     }
 }
 
@@ -265,14 +268,8 @@ static void put_conflicts(const struct lab_reading *reading,
     if (reading->conflicts > 0)
         puts("\ncontradictions:");
     for (int i = 0; i < reading->conflicts; i++) {
-        const struct lab_read_conflict *const conflict = &reading->conflict[i];
-        int used = printf("  line %d and ", reading->claim[conflict->claim[0]].line);
-
-        if (conflict->claim[1] < 0)
-            used += printf("the standard solution: ");
-        else
-            used += printf("line %d: ", reading->claim[conflict->claim[1]].line);
-        put_paragraph(look, conflict->words, used, 4, "");
+        fputs("  ", stdout);
+        put_paragraph(look, reading->conflict[i].words, 2, 4, "");
     }
 }
 

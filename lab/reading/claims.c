@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/reading/understanding.h"
+#include "lab/reading/sections.h"
 
 enum { SIDES = 12 };
 
@@ -156,6 +156,13 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
             claim->input = u->input;
         }
     }
+    /* The identity beside A^T A has m rows. */
+    if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "A^T A") && !strstr(u->text, "A A^T"))
+        for (char *at = u->text; (at = strstr(at, " I")) != NULL; at += 2)
+            if (!in_word(at[2]) && strlen(u->text) + 3 < sizeof u->text) {
+                memmove(at + 4, at + 2, strlen(at + 2) + 1);
+                memcpy(at + 2, "_m", 2);
+            }
     if (claim->topic != LAB_TOPIC_KEYS)
         return 0;
     if (put_queries(settled, u, why))
@@ -163,7 +170,8 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     const int scaled = (claim->query[0] && has_scale(claim->query[0])) ||
                        (claim->query[1] && has_scale(claim->query[1])) ||
                        (claim->rival && has_scale(claim->rival)) || has_scale(u->text);
-    if (is_magnitude(settled) && !settled->gamma)
+    if ((is_magnitude(settled) && !settled->gamma) || u->uses & LAB_USES_LENGTH ||
+        strstr(u->text, "gamma") || strstr(u->text, "P_inside"))
         claim->magnitude = 1;
     if (scaled && !claim->grows)
         claim->grows = (claim->query[0] && has_word(claim->query[0], "beta")) ||
@@ -172,8 +180,13 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
                            : "C";
     if (scaled)
         claim->free |= LAB_FREE_SCALE;
-    if (settled->subject == LAB_SUBJECT_NOISE || has_word(u->text, "alpha") ||
-        strstr(u->text, "VarS_"))
+    /* At alpha = 0 a covariance may be 0, and whatever is claimed of it true. */
+    if (strstr(u->text, "Sigma_"))
+        claim->noisy = 1;
+    else if (!claim->magnitude && (settled->subject == LAB_SUBJECT_NOISE ||
+                                   has_word(u->text, "alpha")))
+        claim->free |= LAB_FREE_ALPHA;
+    if (strstr(u->text, "VarS_"))
         claim->free |= LAB_FREE_ALPHA;
     if (claim->magnitude)
         claim->free |= LAB_FREE_EVENT;
@@ -253,6 +266,8 @@ static void learn_scale(struct lab_reader *reader, int node, int depth)
         const enum lab_role role = role_of(reader, &name);
         const int line = reader->document->passage[reader->passage].line;
         const int counts = role == LAB_ROLE_NONE && (!name.indices || name.indices == 1);
+        if (role == LAB_ROLE_OUTPUT)
+            lab_role_note(&reader->letters, name.base, LAB_ROLE_SCALE, line);
         if ((counts && strcmp(name.base, "e") && strcmp(name.base, "pi")) ||
             role == LAB_ROLE_SCALE)
             lab_role_set(&reader->letters, name.base, LAB_ROLE_SCALE, line);
@@ -262,6 +277,40 @@ static void learn_scale(struct lab_reader *reader, int node, int depth)
         return;
     for (int c = n->child; c >= 0; c = node_of(reader, c)->next)
         learn_scale(reader, c, depth + 1);
+}
+
+/* Whether a text is a column of keys or means, not a product of two. */
+static int is_column(const char *text)
+{
+    static const double three[3] = {1, 2, 3};
+    static const char *const columns[] = {"k_a", "k_b", "k_i", "mu_a", "mu_b", "mu_i"};
+    static const char *const numbers[] = {"C", "beta", "n", "m", "d", "alpha", "gamma"};
+    struct lab_letter letter[16];
+    struct lab_expression formula;
+    struct lab_expression_error error;
+    struct lab_value value;
+    int count = 0;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        letter[count++] = (struct lab_letter){columns[i], 3, 1, three};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        letter[count++] = (struct lab_letter){numbers[i], 1, 1, three};
+    return !lab_expression_parse(text, &formula, &error) &&
+           !lab_expression_evaluate(&formula, letter, count, &value, &error) &&
+           value.rows == 3 && value.columns == 1;
+}
+
+/* A query of another shape than the one that it restates. */
+static int misprinted(struct lab_reader *reader, const struct lab_said *said, int which)
+{
+    const char *const before = reader->settled.query[which];
+    struct lab_understood u = {.uses = 0};
+    if (!*before || strlen(said->text) + strlen(before) + 4 >= sizeof u.text)
+        return other(reader, "a product of two columns is no query");
+    snprintf(u.text, sizeof u.text, "%s = %s", said->text, before);
+    snprintf(u.meant, sizeof u.meant, "%s", before);
+    snprintf(u.as, sizeof u.as, "as line %d writes the query",
+             reader->settled.query_line[which]);
+    return receive(reader, &u);
 }
 
 /* "q = ..." with a vector of keys or means: 1, 0 if it is none, or -1. */
@@ -282,6 +331,10 @@ static int define_query(struct lab_reader *reader, int which, int side)
         !(strstr(said.text, "k_") || strstr(said.text, "mu_"))) {
         snprintf(reader->settled.query[which], LAB_SIDE, "%s", before);
         return 0;
+    }
+    if (!is_column(said.text)) {
+        snprintf(reader->settled.query[which], LAB_SIDE, "%s", before);
+        return misprinted(reader, &said, which) ? -1 : 1;
     }
     snprintf(reader->settled.query[which], LAB_SIDE, "%s", said.text);
     reader->settled.query_line[which] = node_line;
@@ -304,6 +357,22 @@ static int define_query(struct lab_reader *reader, int which, int side)
     if (!answers || (which && !*reader->settled.query[2]))
         return other(reader, "a definition") ? -1 : 1;
     return lab_answer_claim(reader, which ? "queries" : "q") ? -1 : 1;
+}
+
+/* "q_i = mu_a": where q_1 is nowhere given, i is a scan's 1. */
+static int define_first_head(struct lab_reader *reader, int side)
+{
+    struct lab_translation t = translation_of(reader);
+    struct lab_said said;
+    if (reader->surveying) {
+        t.beside = LAB_SHAPE_NUMBER;
+        if (!lab_side_say(&t, side, &said) && is_column(said.text))
+            snprintf(reader->first_head, LAB_SIDE, "%s", said.text);
+        return 1;
+    }
+    if (!*reader->first_head || strcmp(reader->first_head, reader->last_query[1]) != 0)
+        return other(reader, "a query of another head") ? -1 : 1;
+    return define_query(reader, 1, side);
 }
 
 static int define_matrix(struct lab_reader *reader, int side)
@@ -334,6 +403,9 @@ static int define(struct lab_reader *reader, const struct chain *chain)
         return define_query(reader, 0, chain->side[1]);
     if (role == LAB_ROLE_QUERY && (!strcmp(name.index[0], "1") || !strcmp(name.index[0], "2")))
         return define_query(reader, name.index[0][0] - '0', chain->side[1]);
+    if (role == LAB_ROLE_QUERY && takes_heads(&reader->settled) &&
+        (!strcmp(name.index[0], "i") || !strcmp(name.index[0], "l")))
+        return define_first_head(reader, chain->side[1]);
     if (role == LAB_ROLE_MATRIX && reader->settled.subject == LAB_SUBJECT_EXTRACT &&
         chain->count == 2)
         return define_matrix(reader, chain->side[1]);
@@ -726,15 +798,38 @@ static int as_variance(const struct lab_reader *reader, struct draft *draft)
         return 0;
     snprintf(side, sizeof side, "%s", sign + 2);
     char *const at = strstr(side, "eps_b");
-    memcpy(at, "1    ", 5);
-    if (strstr(side, "eps_b") || at == side || at[-1] != ' ')
+    if (strstr(at + 1, "eps_b") || at == side || at[-1] != ' ')
         return 0;
-    at[-1] = '*';
+    memcpy(at - 1, "*1", 2);
+    memmove(at + 1, at + 5, strlen(at + 5) + 1);
     snprintf(text, sizeof text, "Var_s_b = (%.150s)^2*%.12g", side,
              reader->settled.variance[1]);
     snprintf(draft->text, sizeof draft->text, "%s", text);
     draft->uses |= LAB_USES_LAW;
     return 1;
+}
+
+/* "x = y = 0" is "x = 0; y = 0": two zeros are not compared by their ratio. */
+static void part_zeros(char *text)
+{
+    char parted[LAB_CLAIM_TEXT] = "", side[LAB_CLAIM_TEXT];
+    const size_t length = strlen(text);
+    if (length < 4 || strcmp(text + length - 4, " = 0") || strpbrk(text, "~<>!;"))
+        return;
+    for (const char *at = text; at < text + length - 4;) {
+        size_t size = strcspn(at, "=");
+        snprintf(side, sizeof side, "%.*s", (int)size, at);
+        if (strlen(parted) + strlen(side) + 8 >= sizeof parted)
+            return;
+        while (*side && side[strlen(side) - 1] == ' ')
+            side[strlen(side) - 1] = 0;
+        strcat(parted, *parted ? "; " : "");
+        strcat(parted, side);
+        strcat(parted, " = 0");
+        at += size + 1;
+        at += *at == ' ';
+    }
+    snprintf(text, LAB_CLAIM_TEXT, "%s", parted);
 }
 
 static int send(struct lab_reader *reader, struct draft *draft, int is_limit)
@@ -745,6 +840,7 @@ static int send(struct lab_reader *reader, struct draft *draft, int is_limit)
     if (as_variance(reader, draft))
         u.uses = draft->uses;
     snprintf(u.text, sizeof u.text, "%s", draft->text);
+    part_zeros(u.text);
     snprintf(u.letters, sizeof u.letters, "%s", draft->letters);
     return receive(reader, &u);
 }
@@ -910,8 +1006,6 @@ static int dimension(struct lab_reader *reader, const struct chain *chain, int a
     return 0;
 }
 
-static int chain_claims(struct lab_reader *reader, int root, const char *bound, char value);
-
 /* k_i^T q = { C for i = a; 0 otherwise }: a claim for each case. */
 static int case_claims(struct lab_reader *reader, const struct chain *chain)
 {
@@ -943,8 +1037,8 @@ static int case_claims(struct lab_reader *reader, const struct chain *chain)
         struct lab_said said[2];
         struct draft draft = {.links = 0};
         const char *const sign = sign_of(chain->after[0]);
-        snprintf(t.bound, sizeof t.bound, "%s", index);
-        t.value = which;
+        snprintf(t.bound[0].index, sizeof t.bound[0].index, "%s", index);
+        t.bound[0].value = which;
         t.beside = LAB_SHAPE_NUMBER;
         /* The law that a case gives its letter. */
         for (int d = condition; d >= 0; d = node_of(reader, d)->next)
@@ -1003,6 +1097,41 @@ static int special(struct lab_reader *reader, const struct chain *chain)
     return status;
 }
 
+/* A formula in brackets is an aside. */
+static int in_brackets(const struct lab_reader *reader)
+{
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    size_t at = p->begin;
+    while (at < p->end && isspace((unsigned char)reader->document->source[at]))
+        at++;
+    return at < p->end && reader->document->source[at] == '(';
+}
+
+/* "i != j", "i = 1, ..., n": of indices alone. */
+static int is_condition(const struct lab_reader *reader, const struct chain *chain)
+{
+    struct lab_name name;
+    return lone_letter(reader, chain->side[0], &name) && !name.indices &&
+           islower((unsigned char)name.base[0]) && !name.base[1] &&
+           role_of(reader, &name) == LAB_ROLE_NONE;
+}
+
+/* A brace with a label, in which part of the formula may stand. */
+static int has_label(const struct lab_reader *reader, int side)
+{
+    const struct lab_node *const n = node_of(reader, side);
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    const char *const source = reader->document->source;
+    size_t end = n->end;
+    for (size_t at = n->begin > p->begin + 20 ? n->begin - 20 : p->begin; at < n->end; at++)
+        if (!strncmp(source + at, "underbrace{", 11)) {
+            while (end < p->end && source[end] == '}')
+                end++;
+            return end + 1 < p->end && source[end] == '_' && !strncmp(source + end, "_{}", 3) == 0;
+        }
+    return 0;
+}
+
 /* "= y" goes on with the first side of the chain before. */
 static void carry_in(const struct lab_reader *reader, struct draft *draft)
 {
@@ -1013,19 +1142,76 @@ static void carry_in(const struct lab_reader *reader, struct draft *draft)
     add_side(draft, &said, NULL);
 }
 
-static int chain_claims(struct lab_reader *reader, int root, const char *bound, char value)
+/* Two indices in one chain, as in mu_i^T mu_j, are two keys. */
+static void bind_indices(const struct lab_reader *reader, int node, int depth,
+                         struct lab_translation *t)
 {
-    const struct chain chain = open_chain(reader, root);
+    const struct lab_node *const n = node_of(reader, node);
+    struct lab_name name;
+    if (depth > 30 || n->kind == LAB_NODE_SERIES || n->kind == LAB_NODE_TEXT)
+        return;
+    if (n->kind == LAB_NODE_LETTER) {
+        lab_name_split(n->name, &name);
+        const enum lab_role role = role_of(reader, &name);
+        const char *const index = name.indices ? name.index[name.indices - 1] : "";
+        const int takes = role == LAB_ROLE_MEAN || role == LAB_ROLE_KEY ||
+                          role == LAB_ROLE_COVARIANCE || role == LAB_ROLE_VALUE;
+        if (takes && islower((unsigned char)*index) && !index[1] && *index != 'a' &&
+            *index != 'b')
+            for (int i = 0; i < 2; i++) {
+                if (!strcmp(t->bound[i].index, index))
+                    break;
+                if (*t->bound[i].index)
+                    continue;
+                snprintf(t->bound[i].index, sizeof t->bound[i].index, "%s", index);
+                break;
+            }
+        return;
+    }
+    for (int c = n->child; c >= 0; c = node_of(reader, c)->next)
+        bind_indices(reader, c, depth + 1, t);
+}
+
+/* "x = I  c = c", apart by a gap: I c is a product. */
+static void join_identity(const struct lab_reader *reader, int i, struct chain *chain)
+{
+    const struct lab_formula *const formula = &reader->formula;
+    struct lab_name name;
+    if (chain->count < 2 || i + 1 >= formula->chains ||
+        formula->chain[i + 1].before != LAB_AND ||
+        !lone_letter(reader, chain->side[chain->count - 1], &name) ||
+        strcmp(name.base, "I"))
+        return;
+    const struct chain next = open_chain(reader, formula->chain[i + 1].root);
+    if (!lone_letter(reader, next.side[0], &name) || strcmp(name.base, "c"))
+        return;
+    chain->count--;
+    for (int s = 0; s < next.count && chain->count < SIDES; s++) {
+        chain->after[chain->count] = next.after[s];
+        chain->side[chain->count++] = next.side[s];
+    }
+}
+
+static int chain_claims(struct lab_reader *reader, int which)
+{
+    const int root = reader->formula.chain[which].root;
+    struct chain chain = open_chain(reader, root);
     struct lab_translation t = translation_of(reader);
     struct draft draft = {.links = 0};
     int carries = 0, carried = 0;
-    (void)value;
-    (void)bound;
     if (chain.count == 0)
         return 0;
+    join_identity(reader, which, &chain);
     const int done = special(reader, &chain);
     if (done)
         return done < 0 ? -1 : 0;
+    if (is_condition(reader, &chain))
+        return 0;
+    bind_indices(reader, root, 0, &t);
+    for (int i = 0; i < 2; i++)
+        t.bound[i].value = (char)('a' + i);
+    if (!*t.bound[1].index || reader->settled.subject == LAB_SUBJECT_COPY)
+        memset(t.bound, 0, sizeof t.bound);
     const char *sign = NULL;
     if (chain.count > 1 && node_of(reader, chain.side[0])->kind == LAB_NODE_TEXT) {
         carry_in(reader, &draft);
@@ -1041,7 +1227,7 @@ static int chain_claims(struct lab_reader *reader, int root, const char *bound, 
             continue;
         }
         t.beside = shape_beside(reader, &t, &chain, i);
-        const int failed = lab_side_say(&t, side, &said) ||
+        const int failed = has_label(reader, chain.side[i]) || lab_side_say(&t, side, &said) ||
                            (*draft.last && !rest_fits(&draft, &said));
         if (failed && !*draft.why)
             snprintf(draft.why, sizeof draft.why, "%s",
@@ -1049,7 +1235,7 @@ static int chain_claims(struct lab_reader *reader, int root, const char *bound, 
         if (!failed) {
             add_letters(reader, &draft, &said);
             add_side(&draft, &said, sign);
-            if (!carried && !carries) {
+            if (!carried && !carries && !in_brackets(reader)) {
                 snprintf(reader->carried, LAB_SIDE, "%s", said.text);
                 reader->carried_uses = said.uses;
                 reader->carried_shape = said.shape;
@@ -1073,6 +1259,27 @@ static int chain_claims(struct lab_reader *reader, int root, const char *bound, 
 
 /* ---- formulas ------------------------------------------------------------------------------ */
 
+/* The first use of a letter that has a meaning by the exercise. */
+static void learn_use(struct lab_reader *reader, const struct lab_node *n, int line)
+{
+    const enum lab_subject subject = reader->settled.subject;
+    struct lab_name name;
+    lab_name_split(n->name, &name);
+    const char *const index = name.indices ? name.index[name.indices - 1] : "";
+    if (subject == LAB_SUBJECT_EXTRACT && !strcmp(index, "m") &&
+        !lab_role_line(&reader->letters, "m"))
+        lab_role_set(&reader->letters, "m", LAB_ROLE_BASIS, line);
+    if (subject == LAB_SUBJECT_EXTRACT && strcmp(name.base, "v"))
+        return;
+    const enum lab_role role = role_of(reader, &name);
+    /* An index that counts the keys: k_n, v_n. */
+    if ((role == LAB_ROLE_KEY || role == LAB_ROLE_VALUE) &&
+        (!strcmp(index, "N") || (!strcmp(index, "m") && subject == LAB_SUBJECT_COPY)))
+        lab_role_set(&reader->letters, index, LAB_ROLE_KEYS, line);
+    if (role != LAB_ROLE_NONE && !lab_role_line(&reader->letters, name.base))
+        lab_role_set(&reader->letters, name.base, role, line);
+}
+
 /* Letters that the roles of others around them settle. */
 static void learn_roles(struct lab_reader *reader)
 {
@@ -1080,6 +1287,8 @@ static void learn_roles(struct lab_reader *reader)
     for (int i = 0; i < reader->formula.nodes; i++) {
         const struct lab_node *const n = node_of(reader, i);
         struct lab_name key, letter;
+        if (n->kind == LAB_NODE_LETTER)
+            learn_use(reader, n, line);
         if (n->kind != LAB_NODE_PRODUCT || n->child < 0)
             continue;
         /* k_a^T x: x is the query. */
@@ -1095,20 +1304,116 @@ static void learn_roles(struct lab_reader *reader)
     }
 }
 
+/* Whether a chain is what its sentence denies, assumes or wants. */
+static int is_set_aside(const struct lab_reader *reader, const struct chain *chain,
+                        enum lab_standing standing)
+{
+    char index[16];
+    struct lab_name name;
+    if (standing == LAB_STANDS ||
+        (lone_letter(reader, chain->side[0], &name) &&
+         (role_of(reader, &name) == LAB_ROLE_QUERY || role_of(reader, &name) == LAB_ROLE_MATRIX)))
+        return 0;
+    if (standing != LAB_ASSUMED || reader->formula.chains == 1)
+        return 1;
+    /* Of several chains after "assume", those about weights and outputs follow. */
+    const enum thing thing = thing_of(reader, chain->side[0], index);
+    return thing != THING_WEIGHT && !(lone_letter(reader, chain->side[0], &name) &&
+                                      role_of(reader, &name) == LAB_ROLE_OUTPUT);
+}
+
+/* "x = 0 because a_i^T b_j = 0 for i != j": the reason leaves out i = j. */
+static int reads_restricted(const struct lab_reader *reader, int i)
+{
+    const struct lab_formula *const formula = &reader->formula;
+    struct lab_name x, y;
+    if (reader->settled.subject != LAB_SUBJECT_EXTRACT || i + 2 >= formula->chains ||
+        formula->chain[i + 1].before != LAB_BECAUSE ||
+        formula->chain[i + 2].before != LAB_WHERE)
+        return 0;
+    const struct chain reason = open_chain(reader, formula->chain[i + 1].root);
+    const struct chain condition = open_chain(reader, formula->chain[i + 2].root);
+    const struct lab_node *const n = node_of(reader, reason.side[0]);
+    if (reason.count != 2 || condition.count != 2 ||
+        condition.after[0] != LAB_REL_UNEQUAL || n->kind != LAB_NODE_PRODUCT ||
+        n->child < 0 || node_of(reader, n->child)->kind != LAB_NODE_TRANSPOSE ||
+        node_of(reader, n->child)->next < 0 ||
+        !lone_letter(reader, node_of(reader, n->child)->child, &x) ||
+        !lone_letter(reader, node_of(reader, n->child)->next, &y))
+        return 0;
+    return !strcmp(x.base, "a") && !strcmp(y.base, "b") && x.indices && y.indices;
+}
+
+static int restricted_reason(struct lab_reader *reader)
+{
+    struct lab_understood u = {
+        .claim = {.topic = LAB_TOPIC_BASIS,
+                  .argument = {.given = "a_i^T b_j = 0 for i != j, G for B",
+                               .letter = "G",
+                               .of = {"B", "A_2"},
+                               .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
+                               .conclusion = "abs(tr(E^T A^T G diag_e))"}}};
+    if (reader->surveying)
+        return 0;
+    snprintf(u.shown, sizeof u.shown, "a_i^T b_j = 0 for i != j, therefore sum_i d_i a_i^T b_i = 0");
+    snprintf(u.exact, sizeof u.exact,
+             "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included.");
+    return reader->to.claim(reader->to.arg, &u);
+}
+
+/* A condition on an index that the formula does not have: one of them is damaged. */
+static int is_mended_by_condition(const struct lab_reader *reader, int i)
+{
+    const struct lab_document *const document = reader->document;
+    const struct lab_passage *const p = &document->passage[reader->passage];
+    const struct lab_passage *const next = p + 1;
+    char index = 0, text[400];
+    size_t at;
+    if (i || reader->passage + 1 >= document->count || p->sentence < 0 ||
+        next->sentence != p->sentence || next->end - next->begin > 12)
+        return 0;
+    at = lab_squeeze(document->source, next->begin, next->end, text, sizeof text);
+    if (at != 5 || strncmp(text + 1, "neq", 3) != 0 || !islower((unsigned char)text[0]) ||
+        !islower((unsigned char)text[4]))
+        return 0;
+    index = text[0];
+    const char beside = text[4];
+    char find[2][4] = {{'_', index, 0}, {'_', beside, 0}};
+    lab_squeeze(document->source, p->begin, p->end, text, sizeof text);
+    return !strstr(text, find[0]) && strstr(text, find[1]) && beside != 'a' && beside != 'b';
+}
+
 int lab_formula_claims(struct lab_reader *reader)
 {
+    const enum lab_standing standing =
+        lab_formula_standing(reader->document, reader->passage);
     learn_roles(reader);
     for (int i = 0; i < reader->formula.chains; i++) {
+        const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
+        if (chain.count == 0 || is_mended_by_condition(reader, i))
+            continue;
         if (reader->formula.chain[i].before == LAB_WHERE && reader->formula.chains > 1 && i) {
             /* A condition: its definitions count, its claims do not. */
-            const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
-            if (chain.count == 2 && chain.after[0] == LAB_REL_DISTRIBUTED) {
-                if (law(reader, &chain, 0))
-                    return -1;
-            }
+            const int is_law = chain.count == 2 && chain.after[0] == LAB_REL_DISTRIBUTED;
+            const int is_space = chain.count == 2 && chain.after[0] == LAB_REL_IN;
+            if ((is_law && law(reader, &chain, 0)) ||
+                (is_space && dimension(reader, &chain, 0) < 0))
+                return -1;
             continue;
         }
-        if (chain_claims(reader, reader->formula.chain[i].root, "", 0))
+        if (!reader->surveying && is_set_aside(reader, &chain, standing)) {
+            if (other(reader, standing == LAB_WANTED    ? "what is wanted, no claim"
+                              : standing == LAB_DENIED ? "denied by its sentence"
+                                                       : "an assumption, no claim"))
+                return -1;
+            continue;
+        }
+        if (reads_restricted(reader, i)) {
+            if (restricted_reason(reader))
+                return -1;
+            continue;
+        }
+        if (chain_claims(reader, i))
             return -1;
     }
     return 0;

@@ -14,6 +14,7 @@ struct scan {
     int latex;    /* a file of LaTeX */
     int sentence; /* the passage that is open; -1: none */
     size_t text;  /* where text without delimiters goes on from */
+    int brackets; /* open in the sentence */
     int failed;
     struct lab_numbering numbering;
     struct {
@@ -111,6 +112,7 @@ static void open_sentence(struct scan *scan)
 {
     if (scan->sentence < 0) {
         scan->text = scan->at;
+        scan->brackets = 0;
         scan->sentence = push(scan, LAB_PASSAGE_SENTENCE, scan->at, scan->at);
     }
 }
@@ -245,7 +247,8 @@ static int ends_sentence(const struct scan *scan)
     const char c = scan->source[at];
     const char next = at + 1 < scan->size ? scan->source[at + 1] : '\n';
 
-    if (!strchr(".;:!?", c) || !(is_blank(next) || next == '$'))
+    if (!strchr(scan->brackets > 0 ? ".!?" : ".;:!?", c) ||
+        !(is_blank(next) || next == '$'))
         return 0;
     if (c != '.' || at < 2)
         return 1;
@@ -292,6 +295,7 @@ static void read_text(struct scan *scan)
             if (!is_blank(c) && !strchr(".,;:{}*_", c))
                 open_sentence(scan);
         }
+        scan->brackets += (c == '(') - (c == ')');
         if (c == '\\' && scan->at + 1 < scan->size && scan->source[scan->at + 1] != '\n')
             advance(scan, scan->at + 2);
         else if (c == '.' && scan->sentence < 0)
@@ -396,16 +400,75 @@ static int read_list(struct scan *scan, size_t at)
     return 1;
 }
 
-/* "1.2 Title", "c) Title", a line of its own without a formula. */
+/*
+ * "1.2 Title", "c) Title": a short line of words without a formula or a full stop, most
+ * of them with a capital, or none but the label.
+ */
 static int is_title(const struct scan *scan, size_t begin, size_t end, size_t label)
 {
-    if (end - begin > 90 || begin + label >= end)
+    int words = 0, capitals = 0;
+
+    while (end > begin && is_blank(scan->source[end - 1]))
+        end--;
+    if (end - begin > 90 || strchr(".,;", scan->source[end - 1]))
         return 0;
-    for (size_t i = begin; i < end; i++)
-        if (strchr("$=\\", scan->source[i]))
+    for (size_t i = begin + label; i < end; i++) {
+        const char c = scan->source[i];
+        if (strchr("$=\\", c))
             return 0;
-    return scan->source[end - 1] != '.' && is_letter(scan->source[begin + label]) &&
-           scan->source[begin + label] < 'a';
+        if (i > begin + label && scan->source[i - 1] != ' ' && scan->source[i - 1] != '-')
+            continue;
+        const size_t rest = end - i;
+        const int small = (rest > 3 && !memcmp(scan->source + i, "of ", 3)) ||
+                          (rest > 3 && !memcmp(scan->source + i, "in ", 3)) ||
+                          (rest > 4 && !memcmp(scan->source + i, "and ", 4)) ||
+                          (rest > 4 && !memcmp(scan->source + i, "the ", 4)) ||
+                          (rest > 4 && !memcmp(scan->source + i, "for ", 4));
+        words += is_letter(c) && !small;
+        capitals += c >= 'A' && c <= 'Z';
+    }
+    return words > 0 && 2 * capitals >= words && scan->source[begin + label] >= 'A' &&
+           scan->source[begin + label] <= 'Z';
+}
+
+static size_t trimmed(const struct scan *scan, size_t begin, size_t end)
+{
+    while (end > begin &&
+           (is_blank(scan->source[end - 1]) || scan->source[end - 1] == '*'))
+        end--;
+    return end;
+}
+
+/* A line with a number and a title is a heading: "2 Multi-Headed Attention". */
+static size_t read_label(const struct scan *scan, size_t begin, size_t end, int marked,
+                         struct lab_numbering *numbering)
+{
+    struct lab_numbering heading = *numbering;
+    const char *const text = scan->source + begin;
+
+    if (!marked && text[0] >= '0' && text[0] <= '9') {
+        const size_t label = lab_label_read(text, end - begin, 2, &heading);
+        if (label && is_title(scan, begin, end, label)) {
+            *numbering = heading;
+            return label;
+        }
+    }
+    return lab_label_read(text, end - begin, marked, numbering);
+}
+
+/* "3." of a list that numbers no questions. */
+static void skip_number(struct scan *scan, size_t begin, size_t end)
+{
+    size_t at = begin;
+    while (at < end && at < begin + 3 && scan->source[at] >= '0' &&
+           scan->source[at] <= '9')
+        at++;
+    if (at == begin || at + 1 >= end || !strchr(".)", scan->source[at]) ||
+        !is_blank(scan->source[at + 1]))
+        return;
+    close_sentence(scan, scan->at);
+    advance(scan, at + 1);
+    scan->text = scan->at;
 }
 
 /* What a line begins with; 1 if the line is done. */
@@ -442,29 +505,24 @@ static int read_line_start(struct scan *scan)
             begin++;
     }
     marked = begin > bullet;
-    const struct lab_numbering before = scan->numbering;
-    label = lab_label_read(scan->source + begin, end - begin, marked, &scan->numbering);
-    if (!label && !marked && end - begin < 90) { /* "2 Multi-Headed Attention" */
-        label = lab_label_read(scan->source + begin, end - begin, 2, &scan->numbering);
-        if (label && !is_title(scan, begin, end, label)) {
-            scan->numbering = before;
-            label = 0;
-        }
-    }
+    struct lab_numbering numbering = scan->numbering;
+    label = read_label(scan, begin, end, marked, &numbering);
     if (!label) {
-        if (marked && bullet + 1 < begin && scan->source[bullet + 1] == ' ') {
+        if (marked && is_blank(scan->source[begin - 1])) {
             close_sentence(scan, scan->at);
             advance(scan, begin);
-            scan->text = scan->at;
         }
+        skip_number(scan, begin, end);
         return 0;
     }
     close_sentence(scan, scan->at);
-    if (is_title(scan, begin, end, label))
+    scan->numbering = numbering;
+    const int titled = is_title(scan, begin, end, label);
+    if (titled)
         lab_label_title(scan->source + begin + label, end - begin - label,
                         &scan->numbering);
-    if (begin + label >= end || is_title(scan, begin, end, label)) {
-        push(scan, LAB_PASSAGE_HEADING, begin, end);
+    if (begin + label >= end || titled) {
+        push(scan, LAB_PASSAGE_HEADING, begin, trimmed(scan, begin, end));
         advance(scan, end < scan->size ? end + 1 : end);
         scan->text = scan->at;
         return 1;

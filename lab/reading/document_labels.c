@@ -68,6 +68,14 @@ static const struct decision {
     {"2b", "position", "2b-i"},
 };
 
+/* Words that belong to the next item, in a text that has lost its label. */
+static const struct decision moved[] = {
+    {"1c-i", "fluctuat", "1c-ii"},          {"1c-i", "\\gamma", "1c-ii"},
+    {"1c-i", "frac{1}{2}(\\mu_a", "1c-ii"}, {"1c-i", "frac{1}{2} \\mu_a", "1c-ii"},
+    {"1c-i", "0.5\\mu_a", "1c-ii"},         {"1d-i", "fluctuat", "1d-ii"},
+    {"1d-i", "high variance", "1d-ii"},     {"1d-i", "frac{1}{2}(\\mu_a", "1d-ii"},
+};
+
 static const char *const romans[] = {"i", "ii", "iii", "iv", "v", "vi"};
 enum { ROMANS = sizeof romans / sizeof romans[0] };
 
@@ -155,6 +163,8 @@ static size_t read_atom(const char *text, size_t length, int bare, struct atom *
     size_t room = length - (size_t)opened, size = 0, after;
 
     *atom = (struct atom){0};
+    if (opened && room && is_digit(*word) && !bare)
+        return 0; /* the number of an equation or of a page */
     if (room && is_digit(*word)) {
         while (size < room && size < 3 && is_digit(word[size]))
             atom->number = atom->number * 10 + word[size++] - '0';
@@ -298,9 +308,15 @@ void lab_label_words(const char *text, size_t length, struct lab_numbering *numb
 {
     char part[8];
 
+    for (size_t m = 0; m < sizeof moved / sizeof moved[0]; m++)
+        if (!strcmp(moved[m].part, numbering->question) &&
+            contains(text, length, moved[m].word, 0)) {
+            snprintf(numbering->question, sizeof numbering->question, "%s",
+                     moved[m].question);
+            return;
+        }
     find_part(numbering, part);
-    if (numbering->item || (numbering->topic && topics[numbering->topic - 1].whole) ||
-        (numbering->question[0] && !part[0]))
+    if (!part[0] || part[2] || numbering->item || !strcmp(part, "1e"))
         return;
     for (size_t d = 0; d < sizeof decisions / sizeof decisions[0]; d++)
         if (!strcmp(decisions[d].part, part) &&
@@ -309,4 +325,7 @@ void lab_label_words(const char *text, size_t length, struct lab_numbering *numb
                      decisions[d].question);
             return;
         }
+    /* What stands first answers what is asked first. */
+    if (!numbering->question[0] && strcmp(part, "1a") != 0 && strcmp(part, "1b") != 0)
+        snprintf(numbering->question, sizeof numbering->question, "%.2s-i", part);
 }

@@ -163,6 +163,16 @@ static int is_whole(const char *text, size_t begin, size_t end)
     return depth == 0;
 }
 
+/* "(a-i)" is the label of a question. */
+static int is_label(const char *text, size_t begin, size_t end)
+{
+    begin += text[begin] == '(';
+    end -= text[end - 1] == ')';
+    return end - begin >= 3 && end - begin <= 5 && text[begin + 1] == '-' &&
+           text[begin] >= 'a' && text[begin] <= 'h' &&
+           strspn(text + begin + 2, "iv") >= end - begin - 2;
+}
+
 static int joins(enum part part)
 {
     return part == PART_OPERATOR || part == PART_RELATION;
@@ -204,7 +214,7 @@ static size_t read_run(const char *text, size_t end, const struct word *first,
     *finish = last;
     balance(text, begin, finish);
     *found = letters && relation && useful && *begin < *finish &&
-             is_whole(text, *begin, *finish);
+             is_whole(text, *begin, *finish) && !is_label(text, *begin, *finish);
     return last > first->end ? last : first->end;
 }
 

@@ -79,14 +79,14 @@ void lab_parser_next(struct lab_parser *parser)
         return;
     parser->passed = parser->sign.end;
     for (;;) {
-        lab_lexer_next(&parser->lexer, &parser->sign);
+        lab_sign_next(&parser->lexer, &parser->sign);
         if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
             drop_cell(parser, before);
         if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
             before != LAB_SIGN_UP && before != LAB_SIGN_LABEL) {
             lab_parser_peek(parser, &next);
             if (next.kind == LAB_SIGN_BRACE_END) { /* an empty group */
-                lab_lexer_next(&parser->lexer, &parser->sign);
+                lab_sign_next(&parser->lexer, &parser->sign);
                 continue;
             }
         }
@@ -99,7 +99,7 @@ void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
 {
     struct lab_lexer copy = parser->lexer;
     copy.log = NULL;
-    lab_lexer_next(&copy, sign);
+    lab_sign_next(&copy, sign);
 }
 
 void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey)
@@ -142,7 +142,7 @@ void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *sur
         default:
             break;
         }
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     } while (depth > 0 && sign.kind != LAB_SIGN_END);
 }
 
@@ -155,7 +155,7 @@ static int relation_follows(const struct lab_parser *parser)
 
     copy.log = NULL;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -187,6 +187,14 @@ static int relation_follows(const struct lab_parser *parser)
     }
 }
 
+/* "x -> weight of j": a remark. */
+static int text_follows(const struct lab_parser *parser)
+{
+    struct lab_sign next;
+    lab_parser_peek(parser, &next);
+    return next.kind == LAB_SIGN_TEXT;
+}
+
 /* Rows that are chains, as a system of equations has them. */
 static int starts_system(const struct lab_parser *parser)
 {
@@ -196,11 +204,11 @@ static int starts_system(const struct lab_parser *parser)
 
     copy.log = NULL;
     if (sign.kind == LAB_SIGN_OPEN && strchr("{.", sign.text[0]))
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     if (sign.kind != LAB_SIGN_BEGIN)
         return 0;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -226,7 +234,7 @@ static int starts_system(const struct lab_parser *parser)
             break;
         case LAB_SIGN_CELL: { /* a &= b */
             struct lab_lexer further = copy;
-            lab_lexer_next(&further, &sign);
+            lab_sign_next(&further, &sign);
             if (depth <= 0 && sign.kind != LAB_SIGN_RELATION)
                 return 0;
             break;
@@ -334,7 +342,8 @@ static int read_relations(struct lab_parser *parser, int root)
         int right;
         if (parser->sign.kind != LAB_SIGN_RELATION && !arrow)
             return root;
-        if (arrow && has_relation(parser, root) && relation_follows(parser))
+        if (arrow && (text_follows(parser) ||
+                      (has_relation(parser, root) && relation_follows(parser))))
             return root;
         node[last].after = (unsigned char)(arrow ? LAB_REL_TENDS : parser->sign.code);
         lab_parser_next(parser);
@@ -498,6 +507,8 @@ int lab_holds_condition(const struct lab_parser *parser)
 /* Separators before a piece. */
 struct gap {
     int any, hard, row;
+    int wide;   /* \quad alone */
+    int except; /* what follows is denied */
     enum lab_connective link;
 };
 
@@ -511,10 +522,11 @@ static void read_gap(struct lab_parser *parser, struct gap *gap, int systems,
         case LAB_SIGN_LINK:
             if (parser->sign.code != LAB_AND)
                 gap->link = (enum lab_connective)parser->sign.code;
+            gap->except |= parser->sign.text[0] != 0;
             gap->hard |= parser->sign.code != LAB_AND && parser->sign.code != LAB_OR;
             break;
         case LAB_SIGN_ARROW:
-            if (!relation_follows(parser))
+            if (!relation_follows(parser) && !text_follows(parser))
                 return;
             gap->link = LAB_THEREFORE;
             gap->hard = 1;
@@ -534,8 +546,11 @@ static void read_gap(struct lab_parser *parser, struct gap *gap, int systems,
                 return;
             gap->row = gap->hard = 1;
             break;
-        case LAB_SIGN_STOP:
         case LAB_SIGN_GAP:
+            gap->wide = !gap->any;
+            gap->hard = 1;
+            break;
+        case LAB_SIGN_STOP:
             gap->hard = 1;
             break;
         default:
@@ -597,6 +612,17 @@ static int continues(const struct lab_parser *parser, const struct lab_sequence 
            has_relation(parser, sequence->root[sequence->count - 1]);
 }
 
+/* "except i = j" is i != j. */
+static void deny(struct lab_parser *parser, int root)
+{
+    struct lab_node *const first =
+        &parser->formula->node[parser->formula->node[root].child];
+    if (first->after == LAB_REL_EQUAL)
+        first->after = LAB_REL_UNEQUAL;
+    else if (first->after == LAB_REL_IN)
+        first->after = LAB_REL_NOT_IN;
+}
+
 static int read_piece(struct lab_parser *parser, struct lab_sequence *sequence,
                       struct gap *gap)
 {
@@ -622,7 +648,13 @@ static int read_piece(struct lab_parser *parser, struct lab_sequence *sequence,
         root = read_chain(parser);
         if (root < 0)
             return -1;
+        if (gap->except)
+            deny(parser, root);
         joined = gap->any && !gap->hard ? join(parser, sequence, root, link) : 0;
+        if (!joined && sequence->count &&
+            (link == LAB_THEREFORE || (gap->wide && link == LAB_AND)))
+            joined = lab_damage_join(parser, sequence->root[sequence->count - 1], root,
+                                     link == LAB_THEREFORE);
         if (joined < 0 || (!joined && add_chain(parser, sequence, root, link)))
             return -1;
         /* "if we have x = 1": the connective before words holds after them. */

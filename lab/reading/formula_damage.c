@@ -51,7 +51,7 @@ static int next_letter(struct lab_lexer *lexer, char name[48])
 
     for (;;) {
         const size_t before = lexer->at;
-        lab_lexer_next(lexer, &sign);
+        lab_sign_next(lexer, &sign);
         if (sign.kind == LAB_SIGN_END && !sign.code && lexer->at >= lexer->end)
             return 0;
         if (lexer->at == before)
@@ -67,14 +67,14 @@ static int next_letter(struct lab_lexer *lexer, char name[48])
     strcat(name, marked ? "~" : "");
     strcat(name, sign.text);
     struct lab_lexer copy = *lexer;
-    lab_lexer_next(&copy, &index);
+    lab_sign_next(&copy, &index);
     if (marked && index.kind == LAB_SIGN_BRACE_END)
-        lab_lexer_next(&copy, &index);
+        lab_sign_next(&copy, &index);
     if (index.kind != LAB_SIGN_DOWN)
         return 1;
-    lab_lexer_next(&copy, &index);
+    lab_sign_next(&copy, &index);
     if (index.kind == LAB_SIGN_BRACE)
-        lab_lexer_next(&copy, &index);
+        lab_sign_next(&copy, &index);
     if (index.kind == LAB_SIGN_LETTER && !index.text[1]) {
         strcat(name, "_");
         strcat(name, index.text);
@@ -227,4 +227,95 @@ int lab_damage_undo(struct lab_parser *parser, int letter)
         return letter;
     }
     return join_index(parser, letter);
+}
+
+static int last_child(const struct lab_parser *parser, int parent)
+{
+    const struct lab_node *const node = parser->formula->node;
+    int last = node[parent].child;
+    while (node[last].next >= 0)
+        last = node[last].next;
+    return last;
+}
+
+/* k^T q */
+static int is_score(const struct lab_parser *parser, int node)
+{
+    const struct lab_node *const nodes = parser->formula->node;
+    const int first = nodes[node].child;
+    return nodes[node].kind == LAB_NODE_PRODUCT &&
+           nodes[first].kind == LAB_NODE_TRANSPOSE &&
+           nodes[nodes[first].next].kind == LAB_NODE_LETTER &&
+           nodes[nodes[first].next].next < 0;
+}
+
+/* "score = score => score", where nothing follows from it: the sign was >>. */
+static int join_scores(struct lab_parser *parser, int before, int root)
+{
+    struct lab_node *const node = parser->formula->node;
+    const int score = node[root].child, last = last_child(parser, before);
+
+    if (node[score].next >= 0 || !is_score(parser, score) || last == node[before].child)
+        return 0;
+    for (int c = node[before].child; c >= 0; c = node[c].next)
+        if (!is_score(parser, c))
+            return 0;
+    lab_formula_restored(parser->formula, node[last].end, node[score].begin, "=>", ">>");
+    node[last].after = LAB_REL_FAR_MORE;
+    lab_node_adopt(parser, before, score);
+    return 1;
+}
+
+/* "... = I \quad c = c": an identity times what follows. */
+static int join_identity(struct lab_parser *parser, int before, int root)
+{
+    struct lab_node *const node = parser->formula->node;
+    const int last = last_child(parser, before), left = node[root].child;
+    const int right = node[left].next;
+
+    if (node[last].kind != LAB_NODE_LETTER || strcmp(node[last].name, "I") != 0 ||
+        right < 0 || node[right].next >= 0 || node[left].after != LAB_REL_EQUAL ||
+        node[left].kind != LAB_NODE_LETTER || node[right].kind != LAB_NODE_LETTER ||
+        strcmp(node[left].name, node[right].name) != 0)
+        return 0;
+    const int product = lab_node_make(parser, LAB_NODE_PRODUCT, node[last].begin);
+    if (product < 0)
+        return -1;
+    int *place = &node[before].child;
+    while (*place != last)
+        place = &node[*place].next;
+    *place = product;
+    lab_node_adopt(parser, product, last);
+    node[left].after = 0;
+    lab_node_adopt(parser, product, left);
+    node[product].after = LAB_REL_EQUAL;
+    lab_node_adopt(parser, before, right);
+    lab_formula_restored(parser->formula, node[product].begin, node[product].end,
+                         "I \\quad c", "I c");
+    return 1;
+}
+
+int lab_damage_join(struct lab_parser *parser, int before, int root, int therefore)
+{
+    return therefore ? join_scores(parser, before, root)
+                     : join_identity(parser, before, root);
+}
+
+int lab_damage_slipped(const struct lab_parser *parser, const char *letter)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign, last = {0};
+
+    copy.log = NULL;
+    lab_sign_next(&copy, &sign);
+    if (sign.kind != LAB_SIGN_RELATION || sign.code != LAB_REL_EQUAL)
+        return 0;
+    for (;;) {
+        lab_sign_next(&copy, &sign);
+        if (sign.kind != LAB_SIGN_LETTER)
+            break;
+        last = sign;
+    }
+    return sign.kind == LAB_SIGN_RELATION && last.kind == LAB_SIGN_LETTER &&
+           !strcmp(last.text, letter);
 }

@@ -176,8 +176,10 @@ static void read_word_text(struct lab_lexer *lexer, struct lab_sign *sign, size_
 {
     const char *const word = lexer->source + lexer->at;
     const struct lab_symbol *const symbol = find_word(word, length);
+    const int word_follows =
+        is_blank(at(lexer, length)) && is_letter(at(lexer, length + 1));
 
-    if (symbol)
+    if (symbol && !(symbol->kind == LAB_SIGN_FUNCTION && word_follows))
         take(sign, symbol);
     else if (length == 1 && strchr("aA", *word) && lexer->words_end &&
              is_blank(at(lexer, 1)) && is_letter(at(lexer, 2)))
@@ -292,7 +294,7 @@ static int is_relation_next(const struct lab_lexer *lexer)
     struct lab_sign sign;
     copy.log = NULL;
     copy.previous = LAB_SIGN_LETTER;
-    lab_lexer_next(&copy, &sign);
+    lab_sign_next(&copy, &sign);
     return sign.kind == LAB_SIGN_RELATION;
 }
 
@@ -525,7 +527,7 @@ static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
         read_ascii(lexer, sign);
 }
 
-void lab_lexer_next(struct lab_lexer *lexer, struct lab_sign *sign)
+void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     size_t begin = 0;
     int apart = 0, denied = 0;

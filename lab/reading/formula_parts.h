@@ -85,7 +85,7 @@ struct lab_lexer {
     struct lab_formula *log;     /* for restorations; NULL while looking ahead */
 };
 
-void lab_lexer_next(struct lab_lexer *lexer, struct lab_sign *sign);
+void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign);
 
 /* Adds an entry to `restore`, unless it is full or looked at ahead only. */
 void lab_formula_restored(struct lab_formula *log, size_t begin, size_t end,
@@ -159,5 +159,12 @@ int lab_read_late(struct lab_parser *parser);
 
 /* A letter as the table of damages has it: the node itself or what replaces it. */
 int lab_damage_undo(struct lab_parser *parser, int letter);
+/*
+ * Two chains that a scan made of one, with "therefore" or a wide blank between them: 1 if
+ * `root` has become part of `before`.
+ */
+int lab_damage_join(struct lab_parser *parser, int before, int root, int therefore);
+/* Whether a letter below a brace is a factor that slipped there. */
+int lab_damage_slipped(const struct lab_parser *parser, const char *letter);
 
 #endif

@@ -147,6 +147,8 @@ int lab_read_term(struct lab_parser *parser)
 {
     int product = -2, node = lab_read_factor(parser);
 
+    if (node >= 0 && parser->formula->node[node].kind == LAB_NODE_DOTS)
+        return node;
     while (node >= 0) {
         if (parser->sign.kind == LAB_SIGN_TIMES) {
             lab_parser_next(parser);
@@ -415,24 +417,33 @@ static int read_marked(struct lab_parser *parser)
     return node;
 }
 
+/* Braces with a label, which is not part of the formula. */
 static int read_labelled(struct lab_parser *parser)
 {
+    struct lab_formula *const formula = parser->formula;
+    int node;
+
     lab_parser_next(parser);
-    const int node = lab_read_unit(parser, 0);
-    if (node >= 0 &&
-        (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_UP)) {
-        const int nodes = parser->formula->nodes;
-        lab_parser_next(parser);
-        if (parser->sign.kind == LAB_SIGN_BRACE) {
-            struct lab_sequence label = {0};
-            lab_parser_next(parser);
-            if (lab_read_sequence(parser, &label, LAB_ENDS_BRACKET))
-                return -1;
-        }
-        lab_parser_next(parser);
-        if (!*parser->formula->why)
-            parser->formula->nodes = nodes;
+    node = lab_read_unit(parser, 0);
+    if (node < 0 ||
+        (parser->sign.kind != LAB_SIGN_DOWN && parser->sign.kind != LAB_SIGN_UP))
+        return node;
+    lab_parser_next(parser);
+    if (parser->sign.kind == LAB_SIGN_LETTER &&
+        lab_damage_slipped(parser, parser->sign.text)) {
+        const int product = wrap(parser, LAB_NODE_PRODUCT, node);
+        lab_formula_restored(formula, parser->sign.begin, parser->sign.end,
+                             "_c below a brace", "c");
+        lab_node_adopt(parser, product, read_letter(parser));
+        return product;
     }
+    if (parser->sign.kind == LAB_SIGN_BRACE) {
+        struct lab_sequence label = {0};
+        lab_parser_next(parser);
+        if (lab_read_sequence(parser, &label, LAB_ENDS_BRACKET))
+            return -1;
+    }
+    lab_parser_next(parser);
     return node;
 }
 

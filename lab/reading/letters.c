@@ -41,7 +41,7 @@ static const struct lab_known_letter *find(const struct lab_letters_known *lette
                                            const char *base)
 {
     for (int i = letters->count - 1; i >= 0; i--)
-        if (!strcmp(letters->known[i].base, base))
+        if (!letters->known[i].also && !strcmp(letters->known[i].base, base))
             return &letters->known[i];
     return NULL;
 }
@@ -76,13 +76,33 @@ void lab_role_set(struct lab_letters_known *letters, const char *base, enum lab_
                   int line)
 {
     const struct lab_known_letter *const known = find(letters, base);
-    if ((known && known->role == role) || letters->count == LAB_ROLE_ROOM ||
+    for (int i = 0; i < letters->count; i++)
+        if (!letters->known[i].also && letters->known[i].role == role &&
+            !strcmp(letters->known[i].base, base))
+            return;
+    (void)known;
+    if (letters->count == LAB_ROLE_ROOM ||
         strlen(base) >= sizeof letters->known[0].base)
         return;
     struct lab_known_letter *const next = &letters->known[letters->count++];
     snprintf(next->base, sizeof next->base, "%s", base);
     next->role = role;
     next->line = line;
+}
+
+void lab_role_note(struct lab_letters_known *letters, const char *base,
+                   enum lab_role role, int line)
+{
+    for (int i = 0; i < letters->count; i++)
+        if (!strcmp(letters->known[i].base, base) && letters->known[i].role == role)
+            return;
+    if (letters->count == LAB_ROLE_ROOM || strlen(base) >= sizeof letters->known[0].base)
+        return;
+    struct lab_known_letter *const next = &letters->known[letters->count++];
+    snprintf(next->base, sizeof next->base, "%s", base);
+    next->role = role;
+    next->line = line;
+    next->also = 1;
 }
 
 const char *lab_role_words(enum lab_role role)

@@ -11,7 +11,7 @@
 #include "lab/reading/judging.h"
 #include "lab/reading/sections.h"
 
-enum { CACHE = 128, KEY = 1400 };
+enum { CACHE = 128, KEY = 1400, CASE_WORDS = 60 };
 
 /* Verdicts by the text of the claim: the same claim is judged once. */
 struct cached {
@@ -232,11 +232,23 @@ static int read_passage(struct session *session, int passage)
     session->emitted = 0;
     if (p->kind == LAB_PASSAGE_HEADING)
         return 0;
+    /* A case of a length ends with the formulas about it. */
+    if (p->kind == LAB_PASSAGE_SENTENCE && p->end - p->begin > CASE_WORDS)
+        reader->settled.gamma = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))
         *subject = *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE
                                                  : LAB_SUBJECT_BOTH;
-    return p->kind == LAB_PASSAGE_FORMULA ? read_formula(session) : read_sentence(session);
+    const enum lab_subject here = *subject;
+    if (lab_passage_refers_back(&session->document, passage))
+        *subject = here == LAB_SUBJECT_MAGNITUDE ? LAB_SUBJECT_NOISE
+                   : here == LAB_SUBJECT_BOTH    ? LAB_SUBJECT_HEADS
+                                                 : here;
+    const int status =
+        p->kind == LAB_PASSAGE_FORMULA ? read_formula(session) : read_sentence(session);
+    if (lab_passage_refers_back(&session->document, passage))
+        *subject = here;
+    return status;
 }
 
 /* ---- runs of passages on one subject ------------------------------------------------ */
@@ -293,6 +305,7 @@ static int read_run(struct session *session, int begin, int end)
     const struct lab_settled before = reader->settled;
     memset(reader->last_query, 0, sizeof reader->last_query);
     reader->last_matrix[0] = 0;
+    reader->first_head[0] = 0;
     for (int survey = 1; survey >= 0; survey--) {
         reader->surveying = survey;
         for (int p = begin; p < end; p++)
@@ -300,6 +313,8 @@ static int read_run(struct session *session, int begin, int end)
                 return -1;
         if (!survey)
             break;
+        if (!*reader->last_query[1] && *reader->last_query[2])
+            snprintf(reader->last_query[1], LAB_SIDE, "%s", reader->first_head);
         const struct lab_settled after = reader->settled;
         reader->settled = before;
         memcpy(reader->settled.lead, after.lead, sizeof after.lead);
@@ -308,8 +323,6 @@ static int read_run(struct session *session, int begin, int end)
         for (int q = 0; q < LAB_QUERIES; q++)
             if (!*reader->settled.query[q])
                 snprintf(reader->settled.query[q], LAB_SIDE, "%s", reader->last_query[q]);
-        if (!*reader->settled.matrix)
-            snprintf(reader->settled.matrix, LAB_SIDE, "%s", reader->last_matrix);
         reader->carried[0] = 0;
     }
     return 0;

@@ -146,8 +146,9 @@ int lab_subject_shares(enum lab_subject x, enum lab_subject y)
 int lab_passage_magnifies(const struct lab_document *document, int passage)
 {
     static const char *const pieces[] = {"mu_amu_a^T", "gamma",      "magnitude",
-                                         "eps_a",      "fluctuat",   "highvariance",
-                                         "unstable",   "differentsamples"};
+                                         "Ceps_a",     "eps_asim",   "highvariance",
+                                         "_1eps_a",    "eps_aC",     "differentsamples",
+                                         "fluctuat",   "unstable",   "[0.5"};
     const struct lab_passage *const p = &document->passage[passage];
     char text[WINDOW];
     lab_squeeze(document->source, p->begin, p->end, text, sizeof text);

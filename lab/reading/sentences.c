@@ -14,6 +14,7 @@ enum { TOKENS = 160, TOKEN = 96 };
 struct token {
     char text[TOKEN]; /* a word in lower case, or a formula without blanks */
     int formula;
+    size_t begin;
 };
 
 struct sentence {
@@ -37,9 +38,19 @@ static void add_token(struct sentence *to, const char *source, size_t begin, siz
         return;
     struct token *const token = &to->token[to->count];
     lab_squeeze(source, begin, end, token->text, TOKEN);
+    token->begin = begin;
+    /* "k_a's", "doesn't" with either apostrophe. */
+    for (char *quote; (quote = strstr(token->text, "\xe2\x80\x99")) != NULL;) {
+        *quote = '\'';
+        memmove(quote + 1, quote + 3, strlen(quote + 3) + 1);
+    }
+    const size_t length = strlen(token->text);
+    if (length > 2 && !strcmp(token->text + length - 2, "'s"))
+        token->text[length - 2] = 0;
     /* A letter with an index, or a Greek one, is a formula. */
     token->formula = formula || strchr(token->text, '_') ||
-                     (unsigned char)source[begin] >= 0x80;
+                     ((unsigned char)source[begin] >= 0x80 && token->text[0] &&
+                      isalpha((unsigned char)token->text[0]));
     if (!token->formula)
         for (char *at = token->text; *at; at++)
             *at = (char)tolower((unsigned char)*at);
@@ -47,12 +58,32 @@ static void add_token(struct sentence *to, const char *source, size_t begin, siz
         to->count++;
 }
 
-static void tokenize(const struct lab_document *document, int passage, struct sentence *to)
+/* The sentence that goes on after a comma at the end of this one, or -1. */
+static int goes_on(const struct lab_document *document, int passage)
+{
+    const struct lab_passage *const p = &document->passage[passage];
+    size_t end = p->end;
+    while (end > p->begin && isspace((unsigned char)document->source[end - 1]))
+        end--;
+    if (end == p->begin || document->source[end - 1] != ',')
+        return -1;
+    for (int next = passage + 1; next < document->count; next++)
+        if (document->passage[next].sentence != passage) {
+            const struct lab_passage *const n = &document->passage[next];
+            return n->kind == LAB_PASSAGE_SENTENCE && n->line <= p->last_line + 2 &&
+                           islower((unsigned char)document->source[n->begin])
+                       ? next
+                       : -1;
+        }
+    return -1;
+}
+
+static void add_tokens(const struct lab_document *document, int passage,
+                       struct sentence *to)
 {
     const struct lab_passage *const p = &document->passage[passage];
     const char *const source = document->source;
     int next = passage + 1;
-    to->count = 0;
     for (size_t at = p->begin; at < p->end;) {
         while (next < document->count && (document->passage[next].sentence != passage ||
                                           document->passage[next].end <= at))
@@ -85,6 +116,15 @@ static void tokenize(const struct lab_document *document, int passage, struct se
     }
 }
 
+static void tokenize(const struct lab_document *document, int passage, struct sentence *to)
+{
+    const int next = goes_on(document, passage);
+    to->count = 0;
+    add_tokens(document, passage, to);
+    if (next >= 0)
+        add_tokens(document, next, to);
+}
+
 /* ---- patterns ----------------------------------------------------------------------- */
 
 /* Formulas by their looks: their squeezed text is one of these. */
@@ -105,6 +145,7 @@ static const struct {
     {"@w", "alpha_?|alpha|w_?|p_?|weight|weights"},
     {"@score", "k_?^Tq|k_?*q|s_?|S_?|score|scores"},
     {"@sa", "k_a^Tq|s_a|S_a"},
+    {"@scores", "k_a^Tqapproxk_b^Tq|k_a^Tq=k_b^Tq|s_aapproxs_b|s_a=s_b|S_aapproxS_b"},
     {"@q", "q|query"},
     {"@q1", "q_1"},
     {"@q2", "q_2"},
@@ -318,10 +359,10 @@ static const struct rule rules[] = {
      .text = "P_shorter = 0",
      .exact = "c is closer to v_a iff gamma > 1; the longer key wins unless gamma < -1."},
     {.on = ON(MAGNITUDE),
-     .pattern = "@c ~4 fluctuat*|oscillat*|swing*|jump*|var* ~3 between @va ~2 @vb",
+     .pattern = "@c ~4 fluctuat*|oscillat*|swing*|jump*|varies|vary|varying ~3 between @va ~2 @vb",
      .text = "off = 0; V_1 > V_still"},
     {.on = ON(MAGNITUDE),
-     .pattern = "@c ~6 var*|fluctuat*|unstable|changes",
+     .pattern = "@c ~6 vary|varies|varying|fluctuat*|unstable|changes",
      .text = "V_1 > V_still"},
     {.on = ON(MAGNITUDE),
      .pattern = "variance of @c ~2 increases|increase|grows|larger|higher|rises",
@@ -340,16 +381,22 @@ static const struct rule rules[] = {
      .exact = "The weight of v_a has a standard deviation of 0.1 or more from a C on that "
               "grows with n."},
     {.on = ON(MAGNITUDE),
-     .pattern = "@sa ~3 fluctuat*|var*",
+     .pattern = "@sa ~3 fluctuat*|varies|vary",
      .text = "Var_s_a > 0"},
     {.on = SINGLE,
      .pattern = "q ~2 orthogonal|perpendicular ~3 other|others ~1 mu_?|means|keys",
      .text = "s_i ~ 0; c ~ (v_a + v_b)/2",
      .exact = "Orthogonality makes the other scores 0; the scores of a and b must exceed "
               "them."},
+    {.on = SINGLE | HEADS,
+     .pattern = "@scores ~1 doesn't|not|no|isn't ~1 hold|holds|true|longer|valid",
+     .text = "D_gap > high", .negative = 1},
+    {.on = HEADS,
+     .pattern = "k_a and mu_b|m_b ~1 orthogonal|perpendicular",
+     .text = "k_a^T mu_b = 0", .as = LAB_SUBJECT_BOTH},
     /* Two heads. */
     {.on = HEADS,
-     .pattern = "@c1 ~3 fluctuat*|var*",
+     .pattern = "@c1 ~3 fluctuat*|varies|vary",
      .text = "V_1 > 0", .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c1 ~3 high|large ~0 variance",
@@ -404,8 +451,8 @@ static const struct rule rules[] = {
      .text = "c ~ (v_a + v_b)/2"},
     /* Permutations. */
     {.on = ON(PERMUTE),
-     .pattern = "rearranges|permutes|reorders|moves ~1 rows ~20 @f ~1 "
-                "represents|is|gives|denotes ~1 permuted ~0 input",
+     .pattern = "@f ~1 represents|is|gives|denotes ~1 permuted|reordered|rearranged ~0 "
+                "input|sequence",
      .text = "@input"},
     {.on = ON(PERMUTE),
      .pattern = "attention ~4 permutation ~0 equivarian*",
@@ -476,7 +523,12 @@ static int apply(struct lab_reader *reader, const struct rule *rule)
     int status;
 
     if (rule->as)
-        reader->settled.subject = rule->as;
+        reader->settled.subject =
+            rule->as == LAB_SUBJECT_MAGNITUDE &&
+                    lab_subject_shares(subject, LAB_SUBJECT_HEADS)
+                ? LAB_SUBJECT_BOTH
+                : rule->as;
+    reader->settled.gamma = 0;
     const int heads = rule->on & HEADS && !(rule->on & ON(MAGNITUDE));
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
@@ -541,6 +593,94 @@ static void settle_input(struct lab_reader *reader, const struct sentence *sente
         else if (!strcmp(token->text, "PiX") || !strcmp(token->text, "PX"))
             snprintf(reader->settled.input, sizeof reader->settled.input, "Pi X");
     }
+}
+
+/* ---- formulas in sentences ---------------------------------------------------------- */
+
+static int is_one_of(const struct sentence *sentence, int i, const char *words)
+{
+    return i >= 0 && i < sentence->count && !sentence->token[i].formula &&
+           in_alternatives(sentence->token[i].text, words, strlen(words));
+}
+
+/* "to achieve x", "such that x": a word of the end within the four before. */
+static int is_wanted(const struct sentence *sentence, int at)
+{
+    for (int i = at - 1; i >= 0 && i >= at - 5; i--) {
+        if (sentence->token[i].formula)
+            return 0;
+        if (is_one_of(sentence, i, "want|need|needs|require|goal|desire"))
+            return 1;
+        if (is_one_of(sentence, i, "achieve|obtain|get|reach|attain|approximate") &&
+            is_one_of(sentence, i - 1, "to"))
+            return 1;
+        if (is_one_of(sentence, i, "that") && is_one_of(sentence, i - 1, "such|so"))
+            return i == at - 1;
+    }
+    return 0;
+}
+
+static int is_denied(const struct sentence *sentence, int at)
+{
+    for (int i = at + 1; i <= at + 2; i++)
+        if (is_one_of(sentence, i, "not|doesn't|isn't|no|never|cannot"))
+            for (int j = i + 1; j <= i + 2; j++)
+                if (is_one_of(sentence, j, "hold|holds|true|longer|valid|satisfied"))
+                    return 1;
+    return is_one_of(sentence, at + 1, "fails|breaks");
+}
+
+enum lab_standing lab_formula_standing(const struct lab_document *document, int passage)
+{
+    static const char assumes[] = "if|assume|assuming|suppose|supposing|when|whenever|assumes";
+    const struct lab_passage *const p = &document->passage[passage];
+    struct sentence sentence;
+    int at = 0, of = p->sentence;
+    if (of < 0 && passage > 0 && document->passage[passage - 1].last_line >= p->line - 2)
+        of = document->passage[passage - 1].kind == LAB_PASSAGE_SENTENCE
+                 ? passage - 1
+                 : document->passage[passage - 1].sentence;
+    if (of < 0)
+        return LAB_STANDS;
+    sentence.count = 0;
+    add_tokens(document, of, &sentence);
+    if (p->sentence < 0) { /* a display: the sentence that leads to it */
+        const struct lab_passage *const lead = &document->passage[of];
+        size_t end = lead->end;
+        while (end > lead->begin && isspace((unsigned char)document->source[end - 1]))
+            end--;
+        if (end == lead->begin || document->source[end - 1] != ':')
+            return LAB_STANDS;
+        return is_one_of(&sentence, 0, "assume|suppose") ? LAB_ASSUMED : LAB_STANDS;
+    }
+    while (at < sentence.count && sentence.token[at].begin != p->begin)
+        at++;
+    if (at == sentence.count)
+        return LAB_STANDS;
+    if (is_denied(&sentence, at))
+        return LAB_DENIED;
+    if (is_one_of(&sentence, at - 1, assumes) ||
+        (is_one_of(&sentence, at - 1, "that") && is_one_of(&sentence, at - 2, assumes)))
+        return LAB_ASSUMED;
+    return is_wanted(&sentence, at) ? LAB_WANTED : LAB_STANDS;
+}
+
+int lab_passage_refers_back(const struct lab_document *document, int passage)
+{
+    static const char *const words[] = {"part(i)", "parti,", "Part(i)", "In(a-i)", "In(i),",
+                                        "(c)-i,",  "(c-i)",  "in(i)",  "(a-i)",   "part1,",
+                                        "partI,"};
+    const struct lab_passage *const p = &document->passage[passage];
+    const struct lab_passage *const of =
+        p->sentence >= 0 ? &document->passage[p->sentence] : p;
+    char text[600];
+    if (p->kind == LAB_PASSAGE_SENTENCE || p->sentence < 0)
+        return 0;
+    lab_squeeze(document->source, of->begin, of->end, text, sizeof text);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(text, words[i]))
+            return 1;
+    return 0;
 }
 
 int lab_sentence_claims(struct lab_reader *reader, int passage)

@@ -75,8 +75,9 @@ static char key_of(const struct writer *w, const char *index)
     for (int i = w->bound - 1; i >= 0; i--)
         if (!strcmp(w->bind[i].index, index))
             return w->bind[i].value;
-    if (*w->t->bound && !strcmp(w->t->bound, index))
-        return w->t->value;
+    for (int i = 0; i < 2; i++)
+        if (*w->t->bound[i].index && !strcmp(w->t->bound[i].index, index))
+            return w->t->bound[i].value;
     if (!strcmp(index, "a") || !strcmp(index, "b"))
         return index[0];
     if (w->t->settled->subject == LAB_SUBJECT_COPY &&
@@ -146,6 +147,8 @@ static int write_weight(struct writer *w, const struct lab_name *name, char key,
 {
     if (use_head(w, head_of(w, name, key)))
         return -1;
+    if (key != 'i' && w->t->settled->gamma)
+        return add(w, "v_%c^T %s", key, w->t->settled->gamma < 0 ? "c_short" : "c_long");
     if (key != 'i')
         return add(w, "alpha_%c", key);
     w->said->uses |= LAB_USES_REST;
@@ -233,11 +236,9 @@ static int write_basis(struct writer *w, const struct lab_node *node,
     if (!strcmp(base, "M") && (!*index || !strcmp(index, "s"))) {
         if (!*w->t->settled->matrix)
             return fail(w, "M is not given");
-        const char *const open = level > IN_TERM ? "(" : "";
-        return add(w, "%s%s%s%s%s", open, strchr(w->t->settled->matrix, ' ') ? "(" : "",
-                   w->t->settled->matrix, strchr(w->t->settled->matrix, ' ') ? ")" : "",
-                   "") ||
-                       (*index && add(w, " (v_a + v_b)")) || (*open && add(w, ")"))
+        const int open = strchr(w->t->settled->matrix, ' ') && level > IN_TERM;
+        return add(w, open ? "(%s)" : "%s", w->t->settled->matrix) ||
+                       (*index && add(w, " (v_a + v_b)"))
                    ? -1
                    : 0;
     }
@@ -295,7 +296,7 @@ static int write_letter(struct writer *w, const struct lab_node *node, enum leve
             return fail(w, "%s is no query of the question", node->name);
         return write_query(w, name.indices ? name.index[0][0] - '0' : 0, level);
     case LAB_ROLE_OUTPUT:
-        if (w->output)
+        if (w->output || (w->t->settled->subject == LAB_SUBJECT_COPY && !name.indices))
             return write_output(w, &name);
         return write_scale(w, name.base);
     case LAB_ROLE_SCALE:
@@ -529,9 +530,10 @@ static int write_sum_over(struct writer *w, int node)
         return fail(w, "the definition of the output");
     }
     if (over == OVER_BASIS)
-        return add(w, "(m - 2) ") || write_bound(w, body, index, 'i', AT_BASE) ||
+        return add(w, "((m - 2) ") || write_bound(w, body, index, 'i', AT_BASE) ||
                        add(w, " + ") || write_bound(w, body, index, 'a', AT_BASE) ||
-                       add(w, " + ") || write_bound(w, body, index, 'b', AT_BASE)
+                       add(w, " + ") || write_bound(w, body, index, 'b', AT_BASE) ||
+                       add(w, ")")
                    ? -1
                    : 0;
     if (add(w, "("))
@@ -590,8 +592,32 @@ static int write_zeros(struct writer *w, int sum)
     return write_node(w, first, IN_TERM) || add(w, " + 0 (n - 1)") ? -1 : 0;
 }
 
+static enum lab_shape shape_of(const struct lab_translation *t, int node, int depth);
+
+static int is_zero(const struct lab_node *node)
+{
+    return node->kind == LAB_NODE_NUMBER && node->value == 0;
+}
+
+/* Terms of one shape, but for zeros. */
+static int check_terms(struct writer *w, int node, int *plain)
+{
+    int vectors = 0, numbers = 0, zeros = 0;
+    for (int c = node_of(w->t, node)->child; c >= 0; c = node_of(w->t, c)->next) {
+        const enum lab_shape shape = shape_of(w->t, c, 0);
+        zeros += is_zero(node_of(w->t, c));
+        numbers += shape == LAB_SHAPE_NUMBER && !is_zero(node_of(w->t, c));
+        vectors += shape == LAB_SHAPE_VECTOR;
+    }
+    *plain = vectors && zeros; /* zeros of vectors are left out */
+    return vectors && numbers ? fail(w, "a sum of a vector and a number") : 0;
+}
+
 static int write_sum(struct writer *w, int node, enum level level)
 {
+    int without_zeros = 0;
+    if (check_terms(w, node, &without_zeros))
+        return -1;
     if (level > IN_SUM && add(w, "("))
         return -1;
     if (has_dots(w->t, node)) {
@@ -605,6 +631,8 @@ static int write_sum(struct writer *w, int node, enum level level)
         for (int c = node_of(w->t, node)->child; c >= 0; c = node_of(w->t, c)->next) {
             const struct lab_node *const term = node_of(w->t, c);
             const int minus = term->kind == LAB_NODE_MINUS;
+            if (without_zeros && is_zero(term))
+                continue;
             if (add(w, "%s", minus ? (first ? "-" : " - ") : first ? "" : " + ") ||
                 write_node(w, minus ? term->child : c, minus ? IN_PRODUCT : IN_TERM))
                 return -1;
@@ -681,7 +709,8 @@ static int input_of(const struct writer *w, int node)
 }
 
 /* S(X), softmax(S(X)), Attention(X), Q(X) of the permutation. */
-static int write_attention(struct writer *w, const struct lab_node *node)
+static int write_attention(struct writer *w, const struct lab_node *node,
+                           enum level level)
 {
     static const struct {
         const char *name, *as;
@@ -702,7 +731,11 @@ static int write_attention(struct writer *w, const struct lab_node *node)
                          : add(w, moved ? "P_moved" : "P");
     }
     if (strlen(node->name) == 1 && strchr("QKV", node->name[0]))
-        return add(w, "(") || write_node(w, node->child, AT_BASE) || add(w, " W)") ? -1 : 0;
+        return (level > IN_TERM && add(w, "(")) ||
+                       write_node(w, node->child, level > IN_TERM ? IN_TERM : IN_PRODUCT) ||
+                       add(w, " W") || (level > IN_TERM && add(w, ")"))
+                   ? -1
+                   : 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(node->name, known[i].name))
             continue;
@@ -714,7 +747,7 @@ static int write_attention(struct writer *w, const struct lab_node *node)
     return fail(w, "%s is unknown", node->name);
 }
 
-static int write_call(struct writer *w, const struct lab_node *node)
+static int write_call(struct writer *w, const struct lab_node *node, enum level level)
 {
     static const char *const same[] = {"exp", "ln", "log", "sqrt", "norm", "abs", "tanh",
                                        "sin", "cos"};
@@ -737,7 +770,7 @@ static int write_call(struct writer *w, const struct lab_node *node)
                    : 0;
     }
     if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
-        return write_attention(w, node);
+        return write_attention(w, node, level);
     return fail(w, "%s is no function of the exercise", node->name);
 }
 
@@ -828,7 +861,7 @@ static int write_kind(struct writer *w, int at, enum level level)
     case LAB_NODE_TRANSPOSE:
         return write_node(w, node->child, AT_BASE) || add(w, "^T") ? -1 : 0;
     case LAB_NODE_CALL:
-        return write_call(w, node);
+        return write_call(w, node, level);
     case LAB_NODE_SERIES:
         return write_sum_over(w, at);
     case LAB_NODE_MATRIX:
@@ -949,6 +982,8 @@ static enum lab_shape shape_of(const struct lab_translation *t, int node, int de
             if (shape == LAB_SHAPE_VECTOR)
                 (*(is_turned ? &turned : &plain))++;
         }
+        if (plain > turned + 1)
+            return LAB_SHAPE_UNKNOWN; /* a product of two columns */
         if (plain == turned)
             return matrices ? LAB_SHAPE_MATRIX
                             : unknown && !plain ? LAB_SHAPE_UNKNOWN

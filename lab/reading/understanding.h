@@ -72,6 +72,7 @@ struct lab_known_letter {
     char base[24];
     enum lab_role role;
     int line; /* 0: by the exercise */
+    int also; /* a second meaning, which is shown and not used */
 };
 
 struct lab_letters_known {
@@ -86,6 +87,9 @@ enum lab_role lab_role_of(const struct lab_letters_known *letters, const char *b
 int lab_role_line(const struct lab_letters_known *letters, const char *base);
 void lab_role_set(struct lab_letters_known *letters, const char *base,
                   enum lab_role role, int line);
+/* A second meaning beside the one in use. */
+void lab_role_note(struct lab_letters_known *letters, const char *base,
+                   enum lab_role role, int line);
 const char *lab_role_words(enum lab_role role);
 
 /* "k_1_a" has the base "k" and the indices "1" and "a". */
@@ -130,7 +134,10 @@ struct lab_translation {
     const struct lab_settled *settled;
     const struct lab_letters_known *letters;
     enum lab_shape beside; /* the shape of the other sides */
-    char bound[16], value; /* an index that stands for key a, b or i; "": none */
+    /* Indices that stand for key a, b or i; "": none. */
+    struct {
+        char index[16], value;
+    } bound[2];
 };
 
 /* 0, or -1 with said->why. */
@@ -150,7 +157,8 @@ struct lab_understood {
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];
-    char found[24]; /* the part of the answer that it is: "q", "M", "weight"; "": none */
+    char found[24]; /* the part of the answer that it is: "q", "M", "condition" */
+    char meant[LAB_SIDE], as[120]; /* a misprinted query: what it is elsewhere */
 };
 
 /* What a passage gave, for its receiver. */
@@ -168,6 +176,7 @@ struct lab_reader {
     struct lab_settled settled;
     /* Of the section: the queries and the matrix that it ends with. */
     char last_query[LAB_QUERIES][LAB_SIDE], last_matrix[LAB_SIDE];
+    char first_head[LAB_SIDE]; /* "q_i" where q_2 is given and q_1 is not: a scan's 1 */
     struct lab_formula formula; /* of the passage */
     char carried[LAB_SIDE];     /* the first side of the last chain, for "= ..." */
     unsigned carried_uses;
@@ -184,6 +193,16 @@ int lab_understood_complete(const struct lab_settled *settled,
 int lab_formula_claims(struct lab_reader *reader);
 /* The sentence `passage`: 1 if the grammar covers it, 0 if not, or -1. */
 int lab_sentence_claims(struct lab_reader *reader, int passage);
+/* How an inline formula, or a display after a colon, stands in its sentence. */
+enum lab_standing {
+    LAB_STANDS,
+    LAB_DENIED,  /* "x = y does not hold" */
+    LAB_ASSUMED, /* "if x = y" */
+    LAB_WANTED   /* "to achieve x = y" */
+};
+enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
+/* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
+int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */
 int lab_answer_claim(struct lab_reader *reader, const char *part);
 

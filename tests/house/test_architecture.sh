@@ -47,7 +47,7 @@ includes() {
             sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
             sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
-            sees["lab/reading"] = "attend lab/measure lab/language lab/exercise lab/judge lab/reading"
+            sees["lab/reading"] = "attend lab/exercise lab/measure lab/language lab/judge lab/grade lab/reading"
             sees["lab/judge"] = "attend lab/measure lab/language lab/exercise lab/judge"
             sees["lab/sheets"] = "attend lab/measure lab/judge lab/sheets"
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands above a marked sheet. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,8 @@ static void write_linked(const char *words, int number, FILE *out)
     const char *from = words;
     for (const char *at = words; (at = strstr(at, "ine ")) != NULL;) {
         const int line = atoi(at + 4);
-        if (at == words || (at[-1] != 'l' && at[-1] != 'L') || line <= 0) {
+        if (at == words || (at[-1] != 'l' && at[-1] != 'L') || line <= 0 ||
+            (at - 1 > words && isalpha((unsigned char)at[-2]))) {
             at += 4;
             continue;
         }

@@ -21,7 +21,8 @@ struct keys_room {
     struct lab_spread spread;
     double still, rival;
     double deviation, gap_deviation;
-    double gamma_mean, gamma_variance, gamma_b_mean, gamma_b_variance, inside, closer, shorter, lowered;
+    double gamma_mean, gamma_variance, gamma_b_mean, gamma_b_variance, inside, closer,
+        shorter, lowered;
     double score_variance[2], isotropic_variance, drawn_variance[3];
     double at_half[S], at_three_halves[S];
     double weight_sum, definition, output_off, masked;

@@ -201,7 +201,8 @@ static int trace_argument(struct trial *trial, struct lab_trace *trace)
     }
 }
 
-static int trace(struct trial *trial, enum lab_strictness reading, struct lab_trace *trace)
+static int trace(struct trial *trial, enum lab_strictness reading,
+                 struct lab_trace *trace)
 {
     static const int64_t shown_n[] = {10, 1000};
     const struct lab_claim *const claim = trial->parsed->claim;

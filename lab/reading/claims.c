@@ -109,9 +109,10 @@ static void as_only_head(char *text)
 static int put_queries(const struct lab_settled *settled, struct lab_understood *u,
                        char why[100])
 {
-    const unsigned engine = LAB_USES_FIRST | LAB_USES_SECOND | LAB_USES_OUTPUT |
-                            LAB_USES_HEADS;
-    const int first = !!(u->uses & LAB_USES_FIRST), second = !!(u->uses & LAB_USES_SECOND);
+    const unsigned engine =
+        LAB_USES_FIRST | LAB_USES_SECOND | LAB_USES_OUTPUT | LAB_USES_HEADS;
+    const int first = !!(u->uses & LAB_USES_FIRST),
+              second = !!(u->uses & LAB_USES_SECOND);
     int from[LAB_HEADS] = {0, -1};
     if (u->claim.query[0] || !(u->uses & engine))
         return 0;
@@ -157,7 +158,8 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
         }
     }
     /* The identity beside A^T A has m rows. */
-    if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "A^T A") && !strstr(u->text, "A A^T"))
+    if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "A^T A") &&
+        !strstr(u->text, "A A^T"))
         for (char *at = u->text; (at = strstr(at, " I")) != NULL; at += 2)
             if (!in_word(at[2]) && strlen(u->text) + 3 < sizeof u->text) {
                 memmove(at + 4, at + 2, strlen(at + 2) + 1);
@@ -183,8 +185,8 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     /* At alpha = 0 a covariance may be 0, and whatever is claimed of it true. */
     if (strstr(u->text, "Sigma_"))
         claim->noisy = 1;
-    else if (!claim->magnitude && (settled->subject == LAB_SUBJECT_NOISE ||
-                                   has_word(u->text, "alpha")))
+    else if (!claim->magnitude &&
+             (settled->subject == LAB_SUBJECT_NOISE || has_word(u->text, "alpha")))
         claim->free |= LAB_FREE_ALPHA;
     if (strstr(u->text, "VarS_"))
         claim->free |= LAB_FREE_ALPHA;
@@ -226,9 +228,10 @@ int lab_answer_claim(struct lab_reader *reader, const char *part)
     snprintf(u.found, sizeof u.found, "%s", part);
     if (!strcmp(part, "M")) {
         const char *const m = settled->matrix;
-        snprintf(u.text, sizeof u.text, strchr(m, ' ') ? "(%s) (v_a + v_b) = v_a"
-                                                       : "%s (v_a + v_b) = v_a", m);
-        snprintf(u.exact, sizeof u.exact, "M = A A^T: A^T (v_a + v_b) = c, and A c = v_a.");
+        snprintf(u.text, sizeof u.text,
+                 strchr(m, ' ') ? "(%s) (v_a + v_b) = v_a" : "%s (v_a + v_b) = v_a", m);
+        snprintf(u.exact, sizeof u.exact,
+                 "M = A A^T: A^T (v_a + v_b) = c, and A c = v_a.");
         return receive(reader, &u);
     }
     if (settled->subject == LAB_SUBJECT_COPY) {
@@ -306,7 +309,7 @@ static int misprinted(struct lab_reader *reader, const struct lab_said *said, in
     struct lab_understood u = {.uses = 0};
     if (!*before || strlen(said->text) + strlen(before) + 4 >= sizeof u.text)
         return other(reader, "a product of two columns is no query");
-    snprintf(u.text, sizeof u.text, "%s = %s", said->text, before);
+    snprintf(u.text, sizeof u.text, "%.190s = %.190s", said->text, before);
     snprintf(u.meant, sizeof u.meant, "%s", before);
     snprintf(u.as, sizeof u.as, "as line %d writes the query",
              reader->settled.query_line[which]);
@@ -350,10 +353,10 @@ static int define_query(struct lab_reader *reader, int which, int side)
     if (which == 1 && !*reader->settled.query[2])
         snprintf(reader->settled.query[2], LAB_SIDE, "%s", reader->last_query[2]);
     const enum lab_subject subject = reader->settled.subject;
-    const int answers =
-        which ? subject == LAB_SUBJECT_HEADS
-              : subject == LAB_SUBJECT_AVERAGE || subject == LAB_SUBJECT_NOISE ||
-                    subject == LAB_SUBJECT_COPY;
+    const int answers = which ? subject == LAB_SUBJECT_HEADS
+                              : subject == LAB_SUBJECT_AVERAGE ||
+                                    subject == LAB_SUBJECT_NOISE ||
+                                    subject == LAB_SUBJECT_COPY;
     if (!answers || (which && !*reader->settled.query[2]))
         return other(reader, "a definition") ? -1 : 1;
     return lab_answer_claim(reader, which ? "queries" : "q") ? -1 : 1;
@@ -401,7 +404,8 @@ static int define(struct lab_reader *reader, const struct chain *chain)
     const enum lab_role role = role_of(reader, &name);
     if (role == LAB_ROLE_QUERY && !name.indices)
         return define_query(reader, 0, chain->side[1]);
-    if (role == LAB_ROLE_QUERY && (!strcmp(name.index[0], "1") || !strcmp(name.index[0], "2")))
+    if (role == LAB_ROLE_QUERY &&
+        (!strcmp(name.index[0], "1") || !strcmp(name.index[0], "2")))
         return define_query(reader, name.index[0][0] - '0', chain->side[1]);
     if (role == LAB_ROLE_QUERY && takes_heads(&reader->settled) &&
         (!strcmp(name.index[0], "i") || !strcmp(name.index[0], "l")))
@@ -412,7 +416,8 @@ static int define(struct lab_reader *reader, const struct chain *chain)
     return 0;
 }
 
-/* ---- laws --------------------------------------------------------------------------- */
+/* ---- laws ---------------------------------------------------------------------------
+ */
 
 /* The arguments of N(mean, variance), as a CALL, or a LIST after a letter N. */
 static int normal_law(const struct lab_reader *reader, int side, int argument[2])
@@ -439,7 +444,7 @@ static int key_of_index(const struct lab_name *name)
 {
     for (int i = name->indices - 1; i >= 0; i--)
         if (strcmp(name->index[i], "1") && strcmp(name->index[i], "2"))
-            return !strcmp(name->index[i], "a") ? 'a'
+            return !strcmp(name->index[i], "a")   ? 'a'
                    : !strcmp(name->index[i], "b") ? 'b'
                                                   : 'i';
     return 0;
@@ -533,7 +538,8 @@ static int interval(struct lab_reader *reader, const struct chain *chain, int at
     return claim_text(reader, "P_inside = 1", LAB_USES_LENGTH) ? -1 : 1;
 }
 
-/* ---- orders of scores, weights and keys ------------------------------------------------ */
+/* ---- orders of scores, weights and keys
+ * ------------------------------------------------ */
 
 enum thing { THING_NONE, THING_SCORE, THING_WEIGHT, THING_KEY, THING_OTHERS, THING_ZERO };
 
@@ -631,8 +637,9 @@ static int claim_gap(struct lab_reader *reader, int pair, int near)
 static int claim_long_key(struct lab_reader *reader)
 {
     struct lab_understood u = {
-        .claim = {.argument = {.given = "a key 1000 times as long as the two others, q of "
-                                        "length 1",
+        .claim = {.argument = {.given =
+                                   "a key 1000 times as long as the two others, q of "
+                                   "length 1",
                                .letter = "q",
                                .of = {"mu_a", "mu_b", "-mu_a"},
                                .key = {"1000 mu_a", "mu_b", "mu_i"},
@@ -643,6 +650,7 @@ static int claim_long_key(struct lab_reader *reader)
     snprintf(u.exact, sizeof u.exact,
              "The gap of the scores decides: a long key has a large score only at an "
              "angle to q below 90 degrees.");
+    snprintf(u.found, sizeof u.found, "key-length");
     if (reader->surveying)
         return 0;
     return reader->to.claim(reader->to.arg, &u);
@@ -653,21 +661,19 @@ static int far_order(struct lab_reader *reader, const struct chain *chain, int a
 {
     const int more = chain->after[at] == LAB_REL_FAR_MORE;
     char big[16], small[16], beside[16];
-    const enum thing left =
-        thing_of(reader, chain->side[more ? at : at + 1], big);
-    const enum thing right =
-        thing_of(reader, chain->side[more ? at + 1 : at], small);
+    const enum thing left = thing_of(reader, chain->side[more ? at : at + 1], big);
+    const enum thing right = thing_of(reader, chain->side[more ? at + 1 : at], small);
     const enum lab_subject subject = reader->settled.subject;
     if (right == THING_ZERO)
         return 1;
     if (left == THING_WEIGHT && right == THING_OTHERS && subject == LAB_SUBJECT_COPY)
         return claim_ratio(reader) ? -1 : 1;
     if (left == THING_SCORE && right == THING_SCORE) {
-        const int joined =
-            at > 0 && (chain->after[at - 1] == LAB_REL_EQUAL ||
-                       chain->after[at - 1] == LAB_REL_NEAR) &&
-            thing_of(reader, chain->side[at - 1], beside) == THING_SCORE &&
-            is_pair(beside, big);
+        const int joined = at > 0 &&
+                           (chain->after[at - 1] == LAB_REL_EQUAL ||
+                            chain->after[at - 1] == LAB_REL_NEAR) &&
+                           thing_of(reader, chain->side[at - 1], beside) == THING_SCORE &&
+                           is_pair(beside, big);
         if (joined)
             return claim_gap(reader, 1, chain->after[at - 1] == LAB_REL_NEAR) ? -1 : 1;
         if (subject == LAB_SUBJECT_COPY)
@@ -679,7 +685,8 @@ static int far_order(struct lab_reader *reader, const struct chain *chain, int a
     return 0;
 }
 
-/* ---- chains ------------------------------------------------------------------------------ */
+/* ---- chains
+ * ------------------------------------------------------------------------------ */
 
 static const char *sign_of(unsigned char relation)
 {
@@ -744,9 +751,10 @@ static void add_letters(const struct lab_reader *reader, struct draft *draft,
         char words[100];
         if (!line)
             continue;
-        snprintf(words, sizeof words, "%s: %s since line %d", name.base,
-                 lab_role_words(lab_role_of(&reader->letters, name.base, name.indices > 0)),
-                 line);
+        snprintf(
+            words, sizeof words, "%s: %s since line %d", name.base,
+            lab_role_words(lab_role_of(&reader->letters, name.base, name.indices > 0)),
+            line);
         if (!strstr(draft->letters, words))
             lab_text_add(&text, "%s%s", *draft->letters ? "; " : "", words);
     }
@@ -764,9 +772,8 @@ static void add_side(struct draft *draft, const struct lab_said *said, const cha
 {
     if (*draft->last && strcmp(draft->last, said->text) && sign) {
         /* A chain goes on where its signs are "=" and "~" and its sides are those. */
-        const int goes_on =
-            draft->links && (*sign == '=' || *sign == '~') && sign[1] == 0 &&
-            (draft->sign == '=' || draft->sign == '~');
+        const int goes_on = draft->links && (*sign == '=' || *sign == '~') &&
+                            sign[1] == 0 && (draft->sign == '=' || draft->sign == '~');
         char piece[2 * LAB_SIDE + 16];
         if (goes_on)
             snprintf(piece, sizeof piece, " %s %s", sign, said->text);
@@ -869,11 +876,13 @@ static int definition_of_attention(struct lab_reader *reader, const struct chain
             }
         if (factors != 2 || weights != 1 || values != 1)
             return 0;
-        return chain->count == 2 ? claim_text(reader, "off_c = 0", LAB_USES_SCALE) ? -1 : 1
-                                 : 0;
+        return chain->count == 2
+                   ? claim_text(reader, "off_c = 0", LAB_USES_SCALE) ? -1 : 1
+                   : 0;
     }
     if (side->kind != LAB_NODE_QUOTIENT || side->child < 0 || !name.indices ||
-        name.index[name.indices - 1][1] || strchr("ab12", name.index[name.indices - 1][0]))
+        name.index[name.indices - 1][1] ||
+        strchr("ab12", name.index[name.indices - 1][0]))
         return 0;
     const int below = node_of(reader, side->child)->next;
     if (below < 0 || node_of(reader, below)->kind != LAB_NODE_SERIES ||
@@ -931,7 +940,8 @@ static int shares(struct lab_reader *reader, const struct chain *chain)
             piece = "p_least >= 0";
         else if (generic_left && is_zero && rel == LAB_REL_MORE)
             piece = "p_least > 0";
-        else if (generic_left && is_one && (rel == LAB_REL_AT_MOST || rel == LAB_REL_LESS))
+        else if (generic_left && is_one &&
+                 (rel == LAB_REL_AT_MOST || rel == LAB_REL_LESS))
             piece = "p_most <= 1";
         else if (generic_right && left_zero && rel == LAB_REL_AT_MOST)
             piece = "p_least >= 0";
@@ -1011,8 +1021,8 @@ static int case_claims(struct lab_reader *reader, const struct chain *chain)
 {
     const int cases = chain->side[chain->count - 1];
     char index[16];
-    if (chain->count != 2 ||
-        thing_of(reader, chain->side[0], index) == THING_NONE || !*index)
+    if (chain->count != 2 || thing_of(reader, chain->side[0], index) == THING_NONE ||
+        !*index)
         return other(reader, "cases of something else");
     for (int c = node_of(reader, cases)->child; c >= 0; c = node_of(reader, c)->next) {
         const int side = node_of(reader, c)->child;
@@ -1048,7 +1058,8 @@ static int case_claims(struct lab_reader *reader, const struct chain *chain)
                     law(reader, &inner, 0))
                     return -1;
             } else if (node_of(reader, d)->kind == LAB_NODE_LIST)
-                for (int e = node_of(reader, d)->child; e >= 0; e = node_of(reader, e)->next)
+                for (int e = node_of(reader, d)->child; e >= 0;
+                     e = node_of(reader, e)->next)
                     if (node_of(reader, e)->kind == LAB_NODE_CHAIN) {
                         const struct chain inner = open_chain(reader, e);
                         if (inner.count == 2 && inner.after[0] == LAB_REL_DISTRIBUTED &&
@@ -1123,12 +1134,59 @@ static int has_label(const struct lab_reader *reader, int side)
     const struct lab_passage *const p = &reader->document->passage[reader->passage];
     const char *const source = reader->document->source;
     size_t end = n->end;
-    for (size_t at = n->begin > p->begin + 20 ? n->begin - 20 : p->begin; at < n->end; at++)
+    for (size_t at = n->begin > p->begin + 20 ? n->begin - 20 : p->begin; at < n->end;
+         at++)
         if (!strncmp(source + at, "underbrace{", 11)) {
             while (end < p->end && source[end] == '}')
                 end++;
-            return end + 1 < p->end && source[end] == '_' && !strncmp(source + end, "_{}", 3) == 0;
+            return end + 1 < p->end && source[end] == '_' &&
+                   !strncmp(source + end, "_{}", 3) == 0;
         }
+    return 0;
+}
+
+/* "m + L x", x a vector of its own: its covariance L L^T, against that of the keys. */
+static int noise_factor(struct lab_reader *reader, const struct chain *chain)
+{
+    struct lab_name name;
+    if (chain->count < 2 || !lone_letter(reader, chain->side[0], &name) ||
+        role_of(reader, &name) != LAB_ROLE_KEY || is_magnitude(&reader->settled))
+        return 0;
+    for (int i = 1; i < chain->count; i++) {
+        const struct lab_node *const n = node_of(reader, chain->side[i]);
+        struct lab_translation t = translation_of(reader);
+        struct lab_said said;
+        char factor[LAB_SIDE] = "", text[LAB_CLAIM_TEXT];
+        if (n->kind != LAB_NODE_SUM || n->child < 0 ||
+            !lone_letter(reader, n->child, &name) ||
+            role_of(reader, &name) != LAB_ROLE_MEAN)
+            continue;
+        const int second = node_of(reader, n->child)->next;
+        const struct lab_node *const product =
+            second >= 0 ? node_of(reader, second) : NULL;
+        if (!product || product->next >= 0 || product->kind != LAB_NODE_PRODUCT)
+            continue;
+        int c = product->child;
+        for (; c >= 0 && node_of(reader, c)->next >= 0; c = node_of(reader, c)->next) {
+            if (lab_side_say(&t, c, &said) ||
+                strlen(factor) + strlen(said.text) + 4 >= sizeof factor)
+                return 0;
+            strcat(factor, *factor ? " " : "");
+            strcat(factor, said.text);
+        }
+        if (c < 0 || !lone_letter(reader, c, &name) ||
+            (role_of(reader, &name) != LAB_ROLE_NONE &&
+             role_of(reader, &name) != LAB_ROLE_LENGTH))
+            continue;
+        const int matrix = strchr(factor, 'I') || strstr(factor, "Sigma");
+        if (strstr(factor, "Sigma")) /* Sigma x: alpha I x, by the question */
+            snprintf(factor, sizeof factor, "alpha I");
+        snprintf(text, sizeof text,
+                 matrix ? "Sigma_i = (%.150s) (%.150s)^T"
+                        : "Sigma_i = (%.150s) (%.150s) I",
+                 factor, factor);
+        return claim_text(reader, text, 0) ? -1 : 1;
+    }
     return 0;
 }
 
@@ -1202,6 +1260,8 @@ static int chain_claims(struct lab_reader *reader, int which)
     if (chain.count == 0)
         return 0;
     join_identity(reader, which, &chain);
+    if (noise_factor(reader, &chain) < 0)
+        return -1;
     const int done = special(reader, &chain);
     if (done)
         return done < 0 ? -1 : 0;
@@ -1227,7 +1287,8 @@ static int chain_claims(struct lab_reader *reader, int which)
             continue;
         }
         t.beside = shape_beside(reader, &t, &chain, i);
-        const int failed = has_label(reader, chain.side[i]) || lab_side_say(&t, side, &said) ||
+        const int failed = has_label(reader, chain.side[i]) ||
+                           lab_side_say(&t, side, &said) ||
                            (*draft.last && !rest_fits(&draft, &said));
         if (failed && !*draft.why)
             snprintf(draft.why, sizeof draft.why, "%s",
@@ -1244,7 +1305,8 @@ static int chain_claims(struct lab_reader *reader, int which)
         }
         /* Past a side that is not in the language, only equalities go on. */
         const int equals = after && (!strcmp(after, "=") || !strcmp(after, "~"));
-        if (!after || (failed && (!equals || (sign && strcmp(sign, "=") && strcmp(sign, "~")))))
+        if (!after ||
+            (failed && (!equals || (sign && strcmp(sign, "=") && strcmp(sign, "~")))))
             *draft.last = 0;
         if (failed && sign && equals && !strcmp(sign, "~"))
             continue; /* x ~ ? = y is x ~ y */
@@ -1257,7 +1319,8 @@ static int chain_claims(struct lab_reader *reader, int which)
     return chain.count == 1 && !carries ? 0 : send(reader, &draft, chain.limit);
 }
 
-/* ---- formulas ------------------------------------------------------------------------------ */
+/* ---- formulas
+ * ------------------------------------------------------------------------------ */
 
 /* The first use of a letter that has a meaning by the exercise. */
 static void learn_use(struct lab_reader *reader, const struct lab_node *n, int line)
@@ -1310,9 +1373,9 @@ static int is_set_aside(const struct lab_reader *reader, const struct chain *cha
 {
     char index[16];
     struct lab_name name;
-    if (standing == LAB_STANDS ||
-        (lone_letter(reader, chain->side[0], &name) &&
-         (role_of(reader, &name) == LAB_ROLE_QUERY || role_of(reader, &name) == LAB_ROLE_MATRIX)))
+    if (standing == LAB_STANDS || (lone_letter(reader, chain->side[0], &name) &&
+                                   (role_of(reader, &name) == LAB_ROLE_QUERY ||
+                                    role_of(reader, &name) == LAB_ROLE_MATRIX)))
         return 0;
     if (standing != LAB_ASSUMED || reader->formula.chains == 1)
         return 1;
@@ -1355,10 +1418,68 @@ static int restricted_reason(struct lab_reader *reader)
                                .conclusion = "abs(tr(E^T A^T G diag_e))"}}};
     if (reader->surveying)
         return 0;
-    snprintf(u.shown, sizeof u.shown, "a_i^T b_j = 0 for i != j, therefore sum_i d_i a_i^T b_i = 0");
+    u.mended = u.claim.argument;
+    u.mended.given = "a_i^T b_j = 0 for all i and j, G for B";
+    u.mended.premise = "norm(A^T G)";
+    snprintf(u.as, sizeof u.as, "i != j for all i and j, as the exercise gives it");
+    snprintf(u.shown, sizeof u.shown,
+             "a_i^T b_j = 0 for i != j, therefore sum_i d_i a_i^T b_i = 0");
     snprintf(u.exact, sizeof u.exact,
              "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included.");
     return reader->to.claim(reader->to.arg, &u);
+}
+
+/* norm(left - right) of a chain of two sides about a matrix M: 0, or -1. */
+static int off_by(const struct lab_reader *reader, int which, char to[LAB_CLAIM_TEXT],
+                  char shown[LAB_SIDE])
+{
+    const struct chain chain = open_chain(reader, reader->formula.chain[which].root);
+    struct lab_settled settled = reader->settled;
+    struct lab_translation t = translation_of(reader);
+    struct lab_said said[2];
+    snprintf(settled.matrix, LAB_SIDE, "M");
+    t.settled = &settled;
+    if (chain.count != 2 || chain.after[0] != LAB_REL_EQUAL ||
+        lab_side_say(&t, chain.side[0], &said[0]) ||
+        lab_side_say(&t, chain.side[1], &said[1]) || !strstr(said[0].text, "M "))
+        return -1;
+    const int zero = !strcmp(said[1].text, "0");
+    snprintf(to, LAB_CLAIM_TEXT, zero ? "norm(%.150s)" : "norm(%.150s - (%.150s))",
+             said[0].text, said[1].text);
+    snprintf(shown, LAB_SIDE, "%.150s = %.150s", said[0].text, said[1].text);
+    return 0;
+}
+
+/* "M v_a = v_a <=> M (v_a + v_b) = v_a" of any M: 1, 0 if it is none, or -1. */
+static int equivalence(struct lab_reader *reader, int i)
+{
+    struct lab_understood u = {.claim = {.topic = LAB_TOPIC_BASIS}};
+    char shown[2][LAB_SIDE];
+    if (reader->settled.subject != LAB_SUBJECT_EXTRACT || *reader->settled.matrix ||
+        i + 1 >= reader->formula.chains ||
+        reader->formula.chain[i + 1].before != LAB_IFF ||
+        off_by(reader, i, u.texts[0], shown[0]) ||
+        off_by(reader, i + 1, u.texts[1], shown[1]))
+        return 0;
+    u.claim.argument = (struct lab_argument){
+        .given = "for every M",
+        .letter = "M",
+        .of = {"A A^T", "I", "v_a v_a^T/(v_a^T v_a)", "A A^T + 50 (I - A A^T - B B^T)"},
+        .premise = u.texts[0],
+        .conclusion = u.texts[1]};
+    /* The vector that M is applied to may be s, a letter of the same kind. */
+    char *const v = strstr(u.texts[0], "M v_a");
+    if (v) {
+        snprintf(u.texts[2], sizeof u.texts[2], "%.*sM (v_a + v_b)%.300s",
+                 (int)(v - u.texts[0]), u.texts[0], v + 5);
+        u.mended = u.claim.argument;
+        u.mended.premise = u.texts[2];
+        snprintf(u.as, sizeof u.as, "v_a for s = v_a + v_b, to which M is applied");
+    }
+    snprintf(u.shown, sizeof u.shown, "%.180s iff %.180s", shown[0], shown[1]);
+    if (reader->surveying)
+        return 1;
+    return reader->to.claim(reader->to.arg, &u) ? -1 : 1;
 }
 
 /* A condition on an index that the formula does not have: one of them is damaged. */
@@ -1380,7 +1501,8 @@ static int is_mended_by_condition(const struct lab_reader *reader, int i)
     const char beside = text[4];
     char find[2][4] = {{'_', index, 0}, {'_', beside, 0}};
     lab_squeeze(document->source, p->begin, p->end, text, sizeof text);
-    return !strstr(text, find[0]) && strstr(text, find[1]) && beside != 'a' && beside != 'b';
+    return !strstr(text, find[0]) && strstr(text, find[1]) && beside != 'a' &&
+           beside != 'b';
 }
 
 int lab_formula_claims(struct lab_reader *reader)
@@ -1392,7 +1514,8 @@ int lab_formula_claims(struct lab_reader *reader)
         const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
         if (chain.count == 0 || is_mended_by_condition(reader, i))
             continue;
-        if (reader->formula.chain[i].before == LAB_WHERE && reader->formula.chains > 1 && i) {
+        if (reader->formula.chain[i].before == LAB_WHERE && reader->formula.chains > 1 &&
+            i) {
             /* A condition: its definitions count, its claims do not. */
             const int is_law = chain.count == 2 && chain.after[0] == LAB_REL_DISTRIBUTED;
             const int is_space = chain.count == 2 && chain.after[0] == LAB_REL_IN;
@@ -1402,12 +1525,19 @@ int lab_formula_claims(struct lab_reader *reader)
             continue;
         }
         if (!reader->surveying && is_set_aside(reader, &chain, standing)) {
-            if (other(reader, standing == LAB_WANTED    ? "what is wanted, no claim"
+            if (other(reader, standing == LAB_WANTED   ? "what is wanted, no claim"
                               : standing == LAB_DENIED ? "denied by its sentence"
                                                        : "an assumption, no claim"))
                 return -1;
             continue;
         }
+        const int equivalent = equivalence(reader, i);
+        if (equivalent < 0)
+            return -1;
+        if (equivalent ||
+            (i && reader->formula.chain[i].before == LAB_IFF &&
+             reader->settled.subject == LAB_SUBJECT_EXTRACT && !*reader->settled.matrix))
+            continue;
         if (reads_restricted(reader, i)) {
             if (restricted_reason(reader))
                 return -1;

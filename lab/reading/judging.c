@@ -15,40 +15,74 @@ static const struct mend {
     /* A letter that has another meaning by itself: the claim is ill formed as printed. */
     struct lab_symbol symbol;
 } mends[] = {
-    {"m", {.put = {{"m", "n"}}, .as = "m for n, the number of keys"}, "n",
+    {"m",
+     {.put = {{"m", "n"}}, .as = "m for n, the number of keys"},
+     "n",
      {"m", LAB_MEANS_BASIS, 0, LAB_MEANS_KEYS}},
-    {"alpha - 2", {.put = {{"alpha", "n"}}, .as = "alpha for n, the number of keys"}, "n",
+    {"alpha - 2",
+     {.put = {{"alpha", "n"}}, .as = "alpha for n, the number of keys"},
+     "n",
      {"alpha", LAB_MEANS_WEIGHT, 0, LAB_MEANS_KEYS}},
-    {"Sigma_a = beta I", {.put = {{"beta", "alpha"}},
-                          .as = "beta for alpha, the variance of the keys"}, "alpha",
+    {"Sigma_a = beta I",
+     {.put = {{"beta", "alpha"}}, .as = "beta for alpha, the variance of the keys"},
+     "alpha",
      {"beta", LAB_MEANS_SCALE, 0, LAB_MEANS_NOISE}},
-    {"Sigma_a = C I", {.put = {{"C", "alpha"}}, .as = "C for alpha, the variance of the keys"},
-     "alpha", {"C", LAB_MEANS_SCALE, 0, LAB_MEANS_NOISE}},
-    {"mu_a", {.put = {{"mu_a", "v_a"}, {"mu_b", "v_b"}},
-              .as = "means for values: an output is a sum of values"}, "v",
+    {"Sigma_a = C I",
+     {.put = {{"C", "alpha"}}, .as = "C for alpha, the variance of the keys"},
+     "alpha",
+     {"C", LAB_MEANS_SCALE, 0, LAB_MEANS_NOISE}},
+    {"mu_a",
+     {.put = {{"mu_a", "v_a"}, {"mu_b", "v_b"}},
+      .as = "means for values: an output is a sum of values"},
+     "v",
      {"mu", LAB_MEANS_MEAN, 0, LAB_MEANS_VALUE}},
-    {"mu_b", {.put = {{"mu_b", "norm(mu_b)"}}, .as = "a mean for its length: a score is a number"},
-     "", {NULL, 0, 0, 0}},
-    {"mu_a", {.put = {{"mu_a", "norm(mu_a)"}}, .as = "a mean for its length: a score is a number"},
-     "", {NULL, 0, 0, 0}},
-    {"c_d", {.put = {{"c_d", "c"}}, .as = "c in R^d for R^m: A has m columns"}, "",
+    {"mu_b",
+     {.put = {{"mu_b", "norm(mu_b)"}},
+      .as = "a mean for its length: a score is a number"},
+     "",
      {NULL, 0, 0, 0}},
-    {"Sigma_i^T Sigma_i", {.put = {{"Sigma_i^T Sigma_i", "mu_i^T mu_a"}},
-                           .as = "covariances for means, and i twice"}, "", {NULL, 0, 0, 0}},
-    {"X Pi", {.put = {{"X Pi W", "Pi X W"}, {"(X W) Pi", "Pi (X W)"}},
-              .as = "X Pi for Pi X: the side that moves rows"}, "", {NULL, 0, 0, 0}},
-    {"X Pi", {.put = {{"X Pi", "Pi X"}}, .as = "X Pi for Pi X: the side that moves rows"},
-     "", {NULL, 0, 0, 0}},
-    {"Att Pi", {.put = {{"X Pi", "Pi X"}, {"Att Pi", "Pi Att"}},
-                .as = "X Pi for Pi X: the side that moves rows"}, "", {NULL, 0, 0, 0}},
-    {"P Pi", {.put = {{"X Pi", "Pi X"}, {"P Pi", "Pi P"}},
-              .as = "X Pi for Pi X: the side that moves rows"}, "", {NULL, 0, 0, 0}},
-    {"S_moved = S", {.put = {{"X Pi", "Pi X"}},
-                     .as = "X Pi for Pi X: the side that moves rows"}, "", {NULL, 0, 0, 0}},
-    {"mu_b^T (mu_a + mu_b)", {.put = {{"mu_b^T (mu_a + mu_b)", "mu_b^T C (mu_a + mu_b)"}},
-                              .as = "without the factor C of the query"}, "", {NULL, 0, 0, 0}},
-    {"mu_a^T (mu_a + mu_b)", {.put = {{"mu_a^T (mu_a + mu_b)", "mu_a^T C (mu_a + mu_b)"}},
-                              .as = "without the factor C of the query"}, "", {NULL, 0, 0, 0}},
+    {"mu_a",
+     {.put = {{"mu_a", "norm(mu_a)"}},
+      .as = "a mean for its length: a score is a number"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"c_d",
+     {.put = {{"c_d", "c"}}, .as = "c in R^d for R^m: A has m columns"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"X Pi",
+     {.put = {{"X Pi W", "Pi X W"}, {"(X W) Pi", "Pi (X W)"}},
+      .as = "X Pi for Pi X: the side that moves rows"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"X Pi",
+     {.put = {{"X Pi", "Pi X"}}, .as = "X Pi for Pi X: the side that moves rows"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"Att Pi",
+     {.put = {{"X Pi", "Pi X"}, {"Att Pi", "Pi Att"}},
+      .as = "X Pi for Pi X: the side that moves rows"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"P Pi",
+     {.put = {{"X Pi", "Pi X"}, {"P Pi", "Pi P"}},
+      .as = "X Pi for Pi X: the side that moves rows"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"S_moved = S",
+     {.put = {{"X Pi", "Pi X"}}, .as = "X Pi for Pi X: the side that moves rows"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"mu_b^T (mu_a + mu_b)",
+     {.put = {{"mu_b^T (mu_a + mu_b)", "mu_b^T C (mu_a + mu_b)"}},
+      .as = "without the factor C of the query"},
+     "",
+     {NULL, 0, 0, 0}},
+    {"mu_a^T (mu_a + mu_b)",
+     {.put = {{"mu_a^T (mu_a + mu_b)", "mu_a^T C (mu_a + mu_b)"}},
+      .as = "without the factor C of the query"},
+     "",
+     {NULL, 0, 0, 0}},
 };
 
 static int in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -66,8 +100,8 @@ static int has_piece(const char *text, const char *piece)
 /* Whether a side of the claim is an output and another a sum of means. */
 static int is_output_of_means(const struct lab_understood *u)
 {
-    if (!(u->uses & (LAB_USES_OUTPUT | LAB_USES_HEADS)) || strncmp(u->text, "c", 1) != 0 ||
-        (u->text[1] != ' ' && u->text[1] != '_'))
+    if (!(u->uses & (LAB_USES_OUTPUT | LAB_USES_HEADS)) ||
+        strncmp(u->text, "c", 1) != 0 || (u->text[1] != ' ' && u->text[1] != '_'))
         return 0;
     const char *const mean = strstr(u->text, "mu_");
     return mean && !strstr(u->text, "v_") && !strstr(u->text, "^T") &&
@@ -98,8 +132,9 @@ static int find_repair(const struct lab_exercise *exercise,
         struct lab_repaired repaired;
         struct lab_trace trace;
         char why[LAB_WHY] = "";
-        if (!u->claim.text || (!has_piece(u->claim.text, mends[m].needs) &&
-                               !(u->claim.input && has_piece(u->claim.input, mends[m].needs))))
+        if (!u->claim.text ||
+            (!has_piece(u->claim.text, mends[m].needs) &&
+             !(u->claim.input && has_piece(u->claim.input, mends[m].needs))))
             continue;
         if (mends[m].symbol.here == LAB_MEANS_VALUE && mends[m].symbol.letter &&
             !is_output_of_means(u))
@@ -124,6 +159,21 @@ static int find_repair(const struct lab_exercise *exercise,
     return 0;
 }
 
+/* Whether the argument is right once it is repaired as it says. */
+static int mended_argument(const struct lab_exercise *exercise,
+                           const struct lab_understood *u, struct lab_read_claim *to)
+{
+    struct lab_claim claim = u->claim;
+    struct lab_trace trace;
+    char why[LAB_WHY] = "";
+    claim.argument = u->mended;
+    if (lab_trace_claim(exercise, &claim, LAB_CHARITY, &trace, why) ||
+        lab_trace_verdict(&trace, LAB_CHARITY) == LAB_FAILS)
+        return 0;
+    snprintf(to->repair, sizeof to->repair, "%s", u->as);
+    return 1;
+}
+
 int lab_judge_understood(const struct lab_exercise *exercise,
                          const struct lab_letters_known *letters,
                          const struct lab_understood *u, struct lab_read_claim *to)
@@ -140,7 +190,8 @@ int lab_judge_understood(const struct lab_exercise *exercise,
 
     to->computed = to->expected = NAN;
     snprintf(to->exact, sizeof to->exact, "%s", u->exact);
-    if (status < 0 || (status && !mistaken && (strstr(why, "letter") || strstr(why, "unknown")))) {
+    if (status < 0 ||
+        (status && !mistaken && (strstr(why, "letter") || strstr(why, "unknown")))) {
         to->verdict = LAB_READ_NOT_JUDGED;
         lab_text_add(&evidence, "%.500s", *why ? why : "It could not be computed.");
         return 0;
@@ -168,7 +219,8 @@ int lab_judge_understood(const struct lab_exercise *exercise,
         break;
     default:
         to->verdict = LAB_READ_FALSE;
-        if (find_repair(exercise, letters, u, to) > 0)
+        if (u->mended.letter ? mended_argument(exercise, u, to)
+                             : find_repair(exercise, letters, u, to) > 0)
             to->verdict = LAB_READ_SLIP;
     }
     return 0;

@@ -56,10 +56,10 @@ enum lab_role lab_role_of(const struct lab_letters_known *letters, const char *b
             role = indexed ? usual[i].indexed : usual[i].bare;
     /* What the text settles of a letter with indices does not hold for the bare one. */
     if (known) {
-        const int takes = known->role == LAB_ROLE_KEY || known->role == LAB_ROLE_VALUE ||
-                          known->role == LAB_ROLE_MEAN || known->role == LAB_ROLE_WEIGHT ||
-                          known->role == LAB_ROLE_SCORE ||
-                          known->role == LAB_ROLE_COVARIANCE;
+        const int takes =
+            known->role == LAB_ROLE_KEY || known->role == LAB_ROLE_VALUE ||
+            known->role == LAB_ROLE_MEAN || known->role == LAB_ROLE_WEIGHT ||
+            known->role == LAB_ROLE_SCORE || known->role == LAB_ROLE_COVARIANCE;
         if (takes == !!indexed || role == LAB_ROLE_NONE)
             role = known->role;
     }
@@ -81,8 +81,7 @@ void lab_role_set(struct lab_letters_known *letters, const char *base, enum lab_
             !strcmp(letters->known[i].base, base))
             return;
     (void)known;
-    if (letters->count == LAB_ROLE_ROOM ||
-        strlen(base) >= sizeof letters->known[0].base)
+    if (letters->count == LAB_ROLE_ROOM || strlen(base) >= sizeof letters->known[0].base)
         return;
     struct lab_known_letter *const next = &letters->known[letters->count++];
     snprintf(next->base, sizeof next->base, "%s", base);

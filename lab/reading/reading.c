@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lab/reading/judging.h"
+#include "lab/reading/marking.h"
 #include "lab/reading/sections.h"
 
 enum { CACHE = 128, KEY = 1400, CASE_WORDS = 60 };
@@ -25,9 +26,10 @@ struct session {
     struct lab_exercise exercise;
     struct lab_reader reader;
     struct cached *cache;
+    struct lab_found_answers *found;
     int cached, next_cached;
-    unsigned repairs; /* of scanning errors */
-    int claim_room, emitted; /* of the passage */
+    unsigned repairs;          /* of scanning errors */
+    int claim_room, emitted;   /* of the passage */
     enum lab_subject *subject; /* of every passage */
 };
 
@@ -85,10 +87,12 @@ static struct lab_read_claim *add_claim(struct session *session)
     claim->computed = claim->expected = NAN;
     const char *const question = lab_subject_question(reader->settled.subject);
     const size_t same = strlen(question);
+    const int refines = same && !strncmp(p->question, question, same) &&
+                        (!p->question[same] || p->question[same] == '-');
     snprintf(claim->question, sizeof claim->question, "%s",
-             same && !strncmp(p->question, question, same) ? p->question
-             : same                                        ? question
-                                                           : p->question);
+             refines ? p->question
+             : same  ? question
+                     : p->question);
     copy_text(claim->quote, sizeof claim->quote, session->document.source + p->begin,
               p->end - p->begin);
     session->emitted++;
@@ -167,6 +171,8 @@ static int receive_claim(void *arg, struct lab_understood *u)
     snprintf(claim->letters, sizeof claim->letters, "%s", u->letters);
     set_query(claim, &u->claim);
     add_restored(session, claim);
+    lab_marking_note(session->found, session->reader.settled.subject,
+                     &session->reader.settled, u);
     return judge(session, u, claim);
 }
 
@@ -198,9 +204,8 @@ static int read_formula(struct session *session)
     struct lab_reader *const reader = &session->reader;
     struct lab_reading *const reading = session->reading;
     const struct lab_passage *const p = &session->document.passage[reader->passage];
-    const int failed =
-        lab_formula_read(session->document.source, p->begin, p->end, session->repairs,
-                         &reader->formula);
+    const int failed = lab_formula_read(session->document.source, p->begin, p->end,
+                                        session->repairs, &reader->formula);
     reading->formulas += !reader->surveying;
     if (failed && reader->surveying)
         return 0;
@@ -237,8 +242,8 @@ static int read_passage(struct session *session, int passage)
         reader->settled.gamma = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))
-        *subject = *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE
-                                                 : LAB_SUBJECT_BOTH;
+        *subject =
+            *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
     const enum lab_subject here = *subject;
     if (lab_passage_refers_back(&session->document, passage))
         *subject = here == LAB_SUBJECT_MAGNITUDE ? LAB_SUBJECT_NOISE
@@ -251,11 +256,13 @@ static int read_passage(struct session *session, int passage)
     return status;
 }
 
-/* ---- runs of passages on one subject ------------------------------------------------ */
+/* ---- runs of passages on one subject ------------------------------------------------
+ */
 
 static int same_section(const struct lab_passage *x, const struct lab_passage *y)
 {
-    return !strcmp(x->question, y->question) && !strcmp(x->label, y->label);
+    return y->kind != LAB_PASSAGE_HEADING && !strcmp(x->label, y->label) &&
+           (*x->label || !strcmp(x->question, y->question));
 }
 
 static int find_subjects(struct session *session)
@@ -343,7 +350,8 @@ static int read_document(struct session *session)
     return 0;
 }
 
-/* ---- the rest ------------------------------------------------------------------------ */
+/* ---- the rest ------------------------------------------------------------------------
+ */
 
 static int list_letters(struct session *session)
 {
@@ -374,14 +382,15 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     }
     session->reading = reading;
     session->cache = calloc(CACHE, sizeof *session->cache);
+    session->found = calloc(1, sizeof *session->found);
     session->reader.document = &session->document;
-    session->reader.to =
-        (struct lab_receiver){session, receive_claim, receive_other};
+    session->reader.to = (struct lab_receiver){session, receive_claim, receive_other};
     const int opened = lab_document_open(&session->document, source, size) == 0 &&
                        lab_exercise_open(&session->exercise) == 0;
     session->repairs = lab_formula_repairs(source, size);
-    if (opened && session->cache && !read_document(session) && !list_letters(session) &&
-        !lab_reading_conflicts(reading))
+    if (opened && session->cache && session->found && !read_document(session) &&
+        !list_letters(session) && !lab_reading_conflicts(reading) &&
+        !lab_marking_grade(session->found, reading))
         status = 0;
     for (int i = 0; i < reading->claims; i++)
         reading->judged += reading->claim[i].verdict <= LAB_READ_FALSE;
@@ -389,6 +398,7 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     lab_exercise_close(&session->exercise);
     free(session->subject);
     free(session->cache);
+    free(session->found);
     free(session);
     return status;
 }

@@ -9,15 +9,17 @@
 static const struct {
     const char *from, *to;
 } alike[] = {
-    {"α", "alpha"}, {"β", "beta"},  {"γ", "gamma"}, {"ε", "eps"},      {"ϵ", "eps"},
-    {"μ", "mu"},    {"µ", "mu"},    {"Σ", "Sigma"}, {"Π", "Pi"},       {"½", "1/2"},
-    {"⊤", "T"},     {"ᵀ", "T"},     {"≫", "gg"},    {"ₐ", "_a"},       {"≈", "approx"},
-    {"₁", "_1"},    {"₂", "_2"},    {"ᵢ", "_i"},    {"ⱼ", "_j"},       {"−", "-"},
-    {"mathsf", ""}, {"mathbf", ""}, {"tilde", ""},  {"varepsilon", "eps"},
-    {"epsilon", "eps"}, {"top", "T"}, {"≠", "neq"}, {"σ", "sigma"},    {"λ", "lambda"},
-    {"left", ""},   {"right", ""},  {"quad", ""},   {"cdot", ""},      {"simeq", "approx"},
-    {"mathcal", ""}, {"operatorname", ""}, {"mathrm", ""}, {"bm", ""}, {"boldsymbol", ""},
-    {"nu_", "v_"},  {"∼", "sim"},   {"ν_", "v_"},   {"≥", "geq"},      {"≤", "leq"},
+    {"α", "alpha"},     {"β", "beta"},       {"γ", "gamma"},     {"ε", "eps"},
+    {"ϵ", "eps"},       {"μ", "mu"},         {"µ", "mu"},        {"Σ", "Sigma"},
+    {"Π", "Pi"},        {"½", "1/2"},        {"⊤", "T"},         {"ᵀ", "T"},
+    {"≫", "gg"},        {"ₐ", "_a"},         {"≈", "approx"},    {"₁", "_1"},
+    {"₂", "_2"},        {"ᵢ", "_i"},         {"ⱼ", "_j"},        {"−", "-"},
+    {"mathsf", ""},     {"mathbf", ""},      {"tilde", ""},      {"varepsilon", "eps"},
+    {"epsilon", "eps"}, {"top", "T"},        {"≠", "neq"},       {"σ", "sigma"},
+    {"λ", "lambda"},    {"left", ""},        {"right", ""},      {"quad", ""},
+    {"cdot", ""},       {"simeq", "approx"}, {"mathcal", ""},    {"operatorname", ""},
+    {"mathrm", ""},     {"bm", ""},          {"boldsymbol", ""}, {"nu_", "v_"},
+    {"∼", "sim"},       {"ν_", "v_"},        {"≥", "geq"},       {"≤", "leq"},
 };
 
 size_t lab_squeeze(const char *source, size_t begin, size_t end, char *to, size_t size)
@@ -54,7 +56,10 @@ size_t lab_squeeze(const char *source, size_t begin, size_t end, char *to, size_
     return used;
 }
 
-static int has(const char *text, const char *piece) { return strstr(text, piece) != NULL; }
+static int has(const char *text, const char *piece)
+{
+    return strstr(text, piece) != NULL;
+}
 
 enum { WINDOW = 12000 };
 
@@ -117,10 +122,10 @@ static const struct {
     const char *question;
     enum lab_subject subject;
 } labels[] = {
-    {"1a", LAB_SUBJECT_COPY},     {"1b-ii", LAB_SUBJECT_AVERAGE},
+    {"1a", LAB_SUBJECT_COPY},      {"1b-ii", LAB_SUBJECT_AVERAGE},
     {"1b-i", LAB_SUBJECT_EXTRACT}, {"1c-ii", LAB_SUBJECT_MAGNITUDE},
-    {"1c", LAB_SUBJECT_NOISE},    {"1d-ii", LAB_SUBJECT_BOTH},
-    {"1d", LAB_SUBJECT_HEADS},    {"2a", LAB_SUBJECT_PERMUTE},
+    {"1c", LAB_SUBJECT_NOISE},     {"1d-ii", LAB_SUBJECT_BOTH},
+    {"1d", LAB_SUBJECT_HEADS},     {"2a", LAB_SUBJECT_PERMUTE},
 };
 
 const char *lab_subject_question(enum lab_subject subject)
@@ -145,10 +150,10 @@ int lab_subject_shares(enum lab_subject x, enum lab_subject y)
 
 int lab_passage_magnifies(const struct lab_document *document, int passage)
 {
-    static const char *const pieces[] = {"mu_amu_a^T", "gamma",      "magnitude",
-                                         "Ceps_a",     "eps_asim",   "highvariance",
-                                         "_1eps_a",    "eps_aC",     "differentsamples",
-                                         "fluctuat",   "unstable",   "[0.5"};
+    static const char *const pieces[] = {"mu_amu_a^T", "gamma",    "magnitude",
+                                         "Ceps_a",     "eps_asim", "highvariance",
+                                         "_1eps_a",    "eps_aC",   "differentsamples",
+                                         "fluctuat",   "unstable", "[0.5"};
     const struct lab_passage *const p = &document->passage[passage];
     char text[WINDOW];
     lab_squeeze(document->source, p->begin, p->end, text, sizeof text);

@@ -22,7 +22,8 @@ struct sentence {
     struct token token[TOKENS];
 };
 
-/* ---- tokens ------------------------------------------------------------------------- */
+/* ---- tokens -------------------------------------------------------------------------
+ */
 
 static int is_word_byte(const char *text, size_t at, size_t end)
 {
@@ -107,16 +108,18 @@ static void add_tokens(const struct lab_document *document, int passage,
             continue;
         }
         size_t end = at;
-        while (end < stop && (is_word_byte(source, end, stop) ||
-                              ((source[end] == '\'' || source[end] == '-') &&
-                               end + 1 < stop && isalpha((unsigned char)source[end + 1]))))
+        while (end < stop &&
+               (is_word_byte(source, end, stop) ||
+                ((source[end] == '\'' || source[end] == '-') && end + 1 < stop &&
+                 isalpha((unsigned char)source[end + 1]))))
             end++;
         add_token(to, source, at, end, 0);
         at = end;
     }
 }
 
-static void tokenize(const struct lab_document *document, int passage, struct sentence *to)
+static void tokenize(const struct lab_document *document, int passage,
+                     struct sentence *to)
 {
     const int next = goes_on(document, passage);
     to->count = 0;
@@ -125,7 +128,8 @@ static void tokenize(const struct lab_document *document, int passage, struct se
         add_tokens(document, next, to);
 }
 
-/* ---- patterns ----------------------------------------------------------------------- */
+/* ---- patterns -----------------------------------------------------------------------
+ */
 
 /* Formulas by their looks: their squeezed text is one of these. */
 static const struct {
@@ -242,7 +246,8 @@ static int find_pattern(const struct sentence *sentence, const char *pattern, in
     return 0;
 }
 
-/* ---- rules ------------------------------------------------------------------------------ */
+/* ---- rules
+ * ------------------------------------------------------------------------------ */
 
 #define ON(subject) (1u << LAB_SUBJECT_##subject)
 #define SINGLE (ON(NOISE) | ON(MAGNITUDE))
@@ -257,12 +262,13 @@ struct rule {
     const char *text;
     const char *query, *second, *rival;
     const char *grows;
-    int negative; /* the pattern has the negation itself */
+    int negative;        /* the pattern has the negation itself */
     enum lab_subject as; /* the claim belongs there; NONE: where it stands */
     const char *exact;
     const struct lab_argument *argument;
     const char *shown;
-    int topic; /* enum lab_topic */
+    int topic;         /* enum lab_topic */
+    const char *found; /* the answer that it is; NULL: its text */
 };
 
 static const struct lab_argument independence = {
@@ -294,27 +300,40 @@ static const struct rule rules[] = {
     {.on = ON(COPY),
      .pattern = "@score ~9 greater|larger|bigger|higher than|compared ~4 "
                 "@score|other|others|all|any|every",
-     .text = "c ~ v_a", .query = "C k_a", .grows = "the gap",
+     .text = "c ~ v_a",
+     .query = "C k_a",
+     .grows = "the gap",
      .exact = "A gap of ln((n-1)(1-eps)/eps) gives the weight 1 - eps."},
     {.on = ON(COPY),
      .pattern = "much|significantly|far ~0 larger|greater|bigger|higher ~2 @score ~12 "
                 "concentrates|weight|copy|distribution|probability",
-     .text = "c ~ v_a", .query = "C k_a", .grows = "the gap"},
+     .text = "c ~ v_a",
+     .query = "C k_a",
+     .grows = "the gap"},
     {.on = ON(COPY) | ON(NONE),
      .pattern = "@q ~6 align*|similar|close|closest ~8 key|keys|@kx ~24 "
                 "copy|copies|copying|identical|dominated|dominates|lookup|larger|weight",
-     .text = "c ~ v_a", .query = GROWS_COPY, .grows = "|q|",
+     .text = "c ~ v_a",
+     .query = GROWS_COPY,
+     .found = "aligned",
+     .grows = "|q|",
      .exact = "With orthonormal keys, and |q| large enough for a gap of "
               "ln((n-1)(1-eps)/eps): direction alone does not do it."},
     {.on = ON(COPY),
      .pattern = "@c ~6 copy|identical ~6 @vj",
-     .text = "c ~ v_a", .query = "C k_a", .grows = "the gap"},
+     .text = "c ~ v_a",
+     .query = "C k_a",
+     .grows = "the gap"},
     {.on = ON(COPY),
      .pattern = "@w ~2 for ~3 other|others|index ~4 is|are|be ~1 0|zero|negligible",
-     .text = "alpha_b + rest = 0", .query = "C k_a", .grows = "the gap"},
+     .text = "alpha_b + rest = 0",
+     .query = "C k_a",
+     .grows = "the gap"},
     {.on = ON(COPY),
      .pattern = "non-negative|nonnegative|positive ~9 sum*|summation|add* ~4 1|one",
-     .text = "p_least >= 0; sum_p = 1", .topic = LAB_TOPIC_ROW, .grows = "C",
+     .text = "p_least >= 0; sum_p = 1",
+     .topic = LAB_TOPIC_ROW,
+     .grows = "C",
      .exact = "Weights are positive and add up to 1, for any finite scores."},
     /* Extraction. */
     {.on = ON(EXTRACT),
@@ -335,11 +354,13 @@ static const struct rule rules[] = {
     {.on = SINGLE | HEADS,
      .pattern = "not|un ~0 correlated ~1 therefore|thus|hence|so|and|implies|means ~2 "
                 "independent",
-     .argument = &independence, .negative = 1,
+     .argument = &independence,
+     .negative = 1,
      .shown = "Sigma_i = alpha I, therefore k_a and k_b are independent",
      .exact = "The covariance of each key says nothing about two keys together."},
     {.on = SINGLE | HEADS,
-     .pattern = "uncorrelated ~2 therefore|thus|hence|so|and|implies|means ~2 independent",
+     .pattern =
+         "uncorrelated ~2 therefore|thus|hence|so|and|implies|means ~2 independent",
      .argument = &independence,
      .shown = "Sigma_i = alpha I, therefore k_a and k_b are independent",
      .exact = "The covariance of each key says nothing about two keys together."},
@@ -349,7 +370,8 @@ static const struct rule rules[] = {
      .exact = "k_a lies along mu_a and k_b along mu_b, which are perpendicular."},
     {.on = SINGLE | HEADS,
      .pattern = "k_a ~6 same direction ~1 as|with|of mu_a|m_a",
-     .text = "k_a^T mu_a/norm(k_a) = 1", .as = LAB_SUBJECT_MAGNITUDE},
+     .text = "k_a^T mu_a/norm(k_a) = 1",
+     .as = LAB_SUBJECT_MAGNITUDE},
     {.on = ON(MAGNITUDE),
      .pattern = "equally ~0 likely|probable ~8 closer ~3 @va ~3 @vb",
      .text = "P_closer = 1/2",
@@ -359,7 +381,8 @@ static const struct rule rules[] = {
      .text = "P_shorter = 0",
      .exact = "c is closer to v_a iff gamma > 1; the longer key wins unless gamma < -1."},
     {.on = ON(MAGNITUDE),
-     .pattern = "@c ~4 fluctuat*|oscillat*|swing*|jump*|varies|vary|varying ~3 between @va ~2 @vb",
+     .pattern = "@c ~4 fluctuat*|oscillat*|swing*|jump*|varies|vary|varying ~3 between "
+                "@va ~2 @vb",
      .text = "off = 0; V_1 > V_still"},
     {.on = ON(MAGNITUDE),
      .pattern = "@c ~6 vary|varies|varying|fluctuat*|unstable|changes",
@@ -368,18 +391,27 @@ static const struct rule rules[] = {
      .pattern = "variance of @c ~2 increases|increase|grows|larger|higher|rises",
      .text = "V_1 > V_still"},
     {.on = ON(MAGNITUDE),
-     .pattern = "when ~1 @ka ~2 larger|longer|bigger|greater ~6 @wa increases|grows|rises",
-     .text = "P_lowered = 0", .query = "@", .second = "@+",
-     .exact = "alpha_a increases with gamma; with the length of k_a only where gamma > 0."},
+     .pattern =
+         "when ~1 @ka ~2 larger|longer|bigger|greater ~6 @wa increases|grows|rises",
+     .text = "P_lowered = 0",
+     .query = "@",
+     .second = "@+",
+     .exact =
+         "alpha_a increases with gamma; with the length of k_a only where gamma > 0."},
     {.on = ON(MAGNITUDE),
      .pattern = "when ~1 @ka ~2 smaller|shorter|less ~2 @wa decreases|falls|shrinks",
-     .text = "P_lowered = 0", .query = "@", .second = "@+",
-     .exact = "alpha_a increases with gamma; with the length of k_a only where gamma > 0."},
+     .text = "P_lowered = 0",
+     .query = "@",
+     .second = "@+",
+     .exact =
+         "alpha_a increases with gamma; with the length of k_a only where gamma > 0."},
     {.on = ON(MAGNITUDE),
      .pattern = "isn't|not ~2 stable|robust",
-     .text = "D_1 > high", .negative = 1,
-     .exact = "The weight of v_a has a standard deviation of 0.1 or more from a C on that "
-              "grows with n."},
+     .text = "D_1 > high",
+     .negative = 1,
+     .exact =
+         "The weight of v_a has a standard deviation of 0.1 or more from a C on that "
+         "grows with n."},
     {.on = ON(MAGNITUDE),
      .pattern = "@sa ~3 fluctuat*|varies|vary",
      .text = "Var_s_a > 0"},
@@ -390,62 +422,83 @@ static const struct rule rules[] = {
               "them."},
     {.on = SINGLE | HEADS,
      .pattern = "@scores ~1 doesn't|not|no|isn't ~1 hold|holds|true|longer|valid",
-     .text = "D_gap > high", .negative = 1},
+     .text = "D_gap > high",
+     .negative = 1},
     {.on = HEADS,
      .pattern = "k_a and mu_b|m_b ~1 orthogonal|perpendicular",
-     .text = "k_a^T mu_b = 0", .as = LAB_SUBJECT_BOTH},
+     .text = "k_a^T mu_b = 0",
+     .as = LAB_SUBJECT_BOTH},
     /* Two heads. */
     {.on = HEADS,
      .pattern = "@c1 ~3 fluctuat*|varies|vary",
-     .text = "V_1 > 0", .as = LAB_SUBJECT_BOTH},
+     .text = "V_1 > 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c1 ~3 high|large ~0 variance",
-     .text = "D_1 > high", .as = LAB_SUBJECT_BOTH},
+     .text = "D_1 > high",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c1 ~2 unstable",
-     .text = "D_1 > high", .as = LAB_SUBJECT_BOTH},
+     .text = "D_1 > high",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c2 ~3 stable|constant|unaffected|unchanged|steady",
-     .text = "V_2 = 0", .as = LAB_SUBJECT_BOTH},
+     .text = "V_2 = 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c2 ~4 close|near ~1 @vb",
-     .text = "c_2 ~ v_b", .as = LAB_SUBJECT_BOTH},
+     .text = "c_2 ~ v_b",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "noise ~2 @ka ~2 negligible|irrelevant|no ~3 @c2",
-     .text = "V_2 = 0", .as = LAB_SUBJECT_BOTH},
+     .text = "V_2 = 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c1 and|, @c2 ~9 variability|vary|varies|fluctuate",
-     .text = "V_1 > 0; V_2 > 0", .as = LAB_SUBJECT_BOTH},
+     .text = "V_1 > 0; V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c ~2 varies|fluctuates|vary",
-     .text = "V_c > 0", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c > 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "averag* ~5 reduc*|lower*|decreas*|smaller ~2 variance",
-     .text = "V_c < V_1", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c < V_1",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "reducing|reduces|reduce ~3 variance ~2 @c",
-     .text = "V_c < V_1", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c < V_1",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "fluctuations|variances|noise|errors ~7 cancel*",
-     .text = "Cov_12 < 0", .as = LAB_SUBJECT_BOTH},
+     .text = "Cov_12 < 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "variance* ~2 smaller|lower|less than single-head*",
-     .text = "V_c < V_one", .rival = "@", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c < V_one",
+     .rival = "@",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "multi-head* ~5 stable|robust ~9 than|to single-head*",
-     .text = "V_c < V_one", .rival = "@", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c < V_one",
+     .rival = "@",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "robust* ~2 multi-head* ~9 to single-head*",
-     .text = "V_c < V_one", .rival = "@", .as = LAB_SUBJECT_BOTH},
+     .text = "V_c < V_one",
+     .rival = "@",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "different ~0 quer* ~3 so|therefore|thus|hence ~5 independent",
      .argument = &different_queries,
+     .found = "uncorrelated",
      .shown = "q_1 != q_2, therefore c_1 and c_2 are independent",
      .exact = "Heads see the same keys: their scores are independent iff q_1^T Sigma_i "
               "q_2 = 0 for all i."},
     {.on = HEADS,
      .pattern = "@q2 ~3 opposit* ~14 focus* ~2 same ~0 keys",
-     .text = "alpha_2b ~ alpha_b", .as = LAB_SUBJECT_HEADS},
+     .text = "alpha_2b ~ alpha_b",
+     .as = LAB_SUBJECT_HEADS},
     {.on = HEADS,
      .pattern = "@c ~3 close|near ~2 average ~2 @va ~2 @vb",
      .text = "c ~ (v_a + v_b)/2"},
@@ -464,10 +517,10 @@ static const struct rule rules[] = {
 
 static int is_negation(const struct token *token)
 {
-    static const char *const words[] = {"not",     "never",  "no",     "isn't", "doesn't",
-                                        "without", "cannot", "neither", "nor",  "don't",
-                                        "can't",   "hardly", "won't",  "aren't", "unless",
-                                        "fails",   "less",   "rather", "instead"};
+    static const char *const words[] = {
+        "not",     "never", "no",    "isn't",  "doesn't", "without", "cannot",
+        "neither", "nor",   "don't", "can't",  "hardly",  "won't",   "aren't",
+        "unless",  "fails", "less",  "rather", "instead"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!token->formula && !strcmp(token->text, words[i]))
             return 1;
@@ -492,7 +545,7 @@ static int may_claim(const struct sentence *sentence)
 static unsigned uses_of(const char *text, int heads)
 {
     unsigned uses = 0;
-    static const char *const law[] = {"V_", "Cov_", "D_1", "P_", "off", "Var_", "rest"};
+    static const char *const law[] = {"V_", "Cov_", "D_", "P_", "off", "Var_", "rest"};
     for (size_t i = 0; i < sizeof law / sizeof law[0]; i++)
         if (strstr(text, law[i]))
             uses |= heads ? LAB_USES_HEADS : LAB_USES_OUTPUT;
@@ -508,7 +561,8 @@ static unsigned uses_of(const char *text, int heads)
 /* A query with the mean of a a little longer. */
 static int tilted(const char *query, char to[LAB_SIDE])
 {
-    const int length = snprintf(to, LAB_SIDE, "1.01*(%s) - 0.01*mu_b mu_b^T (%s)", query, query);
+    const int length =
+        snprintf(to, LAB_SIDE, "1.01*(%s) - 0.01*mu_b mu_b^T (%s)", query, query);
     return length > 0 && length < LAB_SIDE ? 0 : -1;
 }
 
@@ -517,22 +571,22 @@ static int apply(struct lab_reader *reader, const struct rule *rule)
 {
     const enum lab_subject subject = reader->settled.subject;
     const char *const input = reader->settled.input;
-    struct lab_understood u = {.claim = {.topic = (enum lab_topic)rule->topic,
-                                         .grows = rule->grows}};
+    struct lab_understood u = {
+        .claim = {.topic = (enum lab_topic)rule->topic, .grows = rule->grows}};
     char why[100] = "";
     int status;
 
     if (rule->as)
-        reader->settled.subject =
-            rule->as == LAB_SUBJECT_MAGNITUDE &&
-                    lab_subject_shares(subject, LAB_SUBJECT_HEADS)
-                ? LAB_SUBJECT_BOTH
-                : rule->as;
+        reader->settled.subject = rule->as == LAB_SUBJECT_MAGNITUDE &&
+                                          lab_subject_shares(subject, LAB_SUBJECT_HEADS)
+                                      ? LAB_SUBJECT_BOTH
+                                      : rule->as;
     reader->settled.gamma = 0;
     const int heads = rule->on & HEADS && !(rule->on & ON(MAGNITUDE));
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
     snprintf(u.shown, sizeof u.shown, "%s", rule->shown ? rule->shown : "");
+    snprintf(u.found, sizeof u.found, "%s", rule->found ? rule->found : "");
     u.uses = uses_of(u.text, heads);
     if (rule->grows)
         u.claim.free = rule->topic == LAB_TOPIC_ROW ? 0 : LAB_FREE_SCALE;
@@ -595,7 +649,8 @@ static void settle_input(struct lab_reader *reader, const struct sentence *sente
     }
 }
 
-/* ---- formulas in sentences ---------------------------------------------------------- */
+/* ---- formulas in sentences ----------------------------------------------------------
+ */
 
 static int is_one_of(const struct sentence *sentence, int i, const char *words)
 {
@@ -609,13 +664,11 @@ static int is_wanted(const struct sentence *sentence, int at)
     for (int i = at - 1; i >= 0 && i >= at - 5; i--) {
         if (sentence->token[i].formula)
             return 0;
-        if (is_one_of(sentence, i, "want|need|needs|require|goal|desire"))
+        if (is_one_of(sentence, i, "want|need|needs|require|requires|goal|desire"))
             return 1;
         if (is_one_of(sentence, i, "achieve|obtain|get|reach|attain|approximate") &&
             is_one_of(sentence, i - 1, "to"))
             return 1;
-        if (is_one_of(sentence, i, "that") && is_one_of(sentence, i - 1, "such|so"))
-            return i == at - 1;
     }
     return 0;
 }
@@ -632,7 +685,8 @@ static int is_denied(const struct sentence *sentence, int at)
 
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage)
 {
-    static const char assumes[] = "if|assume|assuming|suppose|supposing|when|whenever|assumes";
+    static const char assumes[] =
+        "if|assume|assuming|suppose|supposing|when|whenever|assumes";
     const struct lab_passage *const p = &document->passage[passage];
     struct sentence sentence;
     int at = 0, of = p->sentence;
@@ -667,9 +721,9 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
 
 int lab_passage_refers_back(const struct lab_document *document, int passage)
 {
-    static const char *const words[] = {"part(i)", "parti,", "Part(i)", "In(a-i)", "In(i),",
-                                        "(c)-i,",  "(c-i)",  "in(i)",  "(a-i)",   "part1,",
-                                        "partI,"};
+    static const char *const words[] = {"part(i)", "parti,", "Part(i)", "In(a-i)",
+                                        "In(i),",  "(c)-i,", "(c-i)",   "in(i)",
+                                        "(a-i)",   "part1,", "partI,"};
     const struct lab_passage *const p = &document->passage[passage];
     const struct lab_passage *const of =
         p->sentence >= 0 ? &document->passage[p->sentence] : p;

@@ -80,8 +80,7 @@ static char key_of(const struct writer *w, const char *index)
             return w->t->bound[i].value;
     if (!strcmp(index, "a") || !strcmp(index, "b"))
         return index[0];
-    if (w->t->settled->subject == LAB_SUBJECT_COPY &&
-        !strcmp(index, w->t->settled->lead))
+    if (w->t->settled->subject == LAB_SUBJECT_COPY && !strcmp(index, w->t->settled->lead))
         return 'a';
     return islower((unsigned char)index[0]) && !index[1] ? 'i' : 0;
 }
@@ -107,8 +106,10 @@ static int head_of(const struct writer *w, const struct lab_name *name, char key
             return name->index[i][0] - '0';
     /* The head whose query has this key alone. */
     for (int h = 1; h <= 2; h++) {
-        const int a = strstr(settled->query[h], "mu_a") || strstr(settled->query[h], "k_a");
-        const int b = strstr(settled->query[h], "mu_b") || strstr(settled->query[h], "k_b");
+        const int a =
+            strstr(settled->query[h], "mu_a") || strstr(settled->query[h], "k_a");
+        const int b =
+            strstr(settled->query[h], "mu_b") || strstr(settled->query[h], "k_b");
         if (a != b && ((key == 'a' && a) || (key == 'b' && b)))
             return h;
     }
@@ -355,9 +356,8 @@ static int write_score(struct writer *w, int left, int right)
         return 0;
     const char *const index = key_index(w, &key);
     const char which = index ? key_of(w, index) : 0;
-    const int head = query.indices && is_head(query.index[0])
-                         ? query.index[0][0] - '0'
-                         : head_of(w, &key, which);
+    const int head = query.indices && is_head(query.index[0]) ? query.index[0][0] - '0'
+                                                              : head_of(w, &key, which);
     if (!which)
         return fail(w, "a key without an index");
     note_letter(w, key.base);
@@ -548,7 +548,8 @@ static int write_sum_over(struct writer *w, int node)
     return add(w, ")");
 }
 
-/* ---- sums with dots ----------------------------------------------------------------- */
+/* ---- sums with dots -----------------------------------------------------------------
+ */
 
 /* c_1 a_1 + ... + c_m a_m: "A c"; NULL: another sum. */
 static const char *dotted_sum(const struct lab_translation *t, int sum)
@@ -621,9 +622,8 @@ static int write_sum(struct writer *w, int node, enum level level)
     if (level > IN_SUM && add(w, "("))
         return -1;
     if (has_dots(w->t, node)) {
-        const char *const known = w->t->settled->subject == LAB_SUBJECT_EXTRACT
-                                      ? dotted_sum(w->t, node)
-                                      : NULL;
+        const char *const known =
+            w->t->settled->subject == LAB_SUBJECT_EXTRACT ? dotted_sum(w->t, node) : NULL;
         if (known ? add(w, "%s", known) : write_zeros(w, node))
             return -1;
     } else {
@@ -633,7 +633,10 @@ static int write_sum(struct writer *w, int node, enum level level)
             const int minus = term->kind == LAB_NODE_MINUS;
             if (without_zeros && is_zero(term))
                 continue;
-            if (add(w, "%s", minus ? (first ? "-" : " - ") : first ? "" : " + ") ||
+            if (add(w, "%s",
+                    minus   ? (first ? "-" : " - ")
+                    : first ? ""
+                            : " + ") ||
                 write_node(w, minus ? term->child : c, minus ? IN_PRODUCT : IN_TERM))
                 return -1;
             first = 0;
@@ -642,7 +645,8 @@ static int write_sum(struct writer *w, int node, enum level level)
     return level > IN_SUM ? add(w, ")") : 0;
 }
 
-/* ---- functions ---------------------------------------------------------------------- */
+/* ---- functions ----------------------------------------------------------------------
+ */
 
 static int write_variance(struct writer *w, const struct lab_node *node)
 {
@@ -650,12 +654,11 @@ static int write_variance(struct writer *w, const struct lab_node *node)
     const int count = node->child >= 0 ? collect(w->t, node->child, factor, 0) : 0;
     const struct lab_settled *const settled = w->t->settled;
     struct lab_name name = {.base = ""}, query;
-    const int is_score =
-        (count == 1 && has_role(w, factor[0], LAB_ROLE_SCORE, &name)) ||
-        (count == 2 && has_role(w, factor[0], LAB_ROLE_KEY, &name) &&
-         has_role(w, factor[1], LAB_ROLE_QUERY, &query)) ||
-        (count == 2 && has_role(w, factor[1], LAB_ROLE_KEY, &name) &&
-         has_role(w, factor[0], LAB_ROLE_QUERY, &query));
+    const int is_score = (count == 1 && has_role(w, factor[0], LAB_ROLE_SCORE, &name)) ||
+                         (count == 2 && has_role(w, factor[0], LAB_ROLE_KEY, &name) &&
+                          has_role(w, factor[1], LAB_ROLE_QUERY, &query)) ||
+                         (count == 2 && has_role(w, factor[1], LAB_ROLE_KEY, &name) &&
+                          has_role(w, factor[0], LAB_ROLE_QUERY, &query));
     const char *index = key_index(w, &name);
     const char key = index ? key_of(w, index) : 0;
     w->said->uses |= LAB_USES_LAW;
@@ -715,14 +718,15 @@ static int write_attention(struct writer *w, const struct lab_node *node,
     static const struct {
         const char *name, *as;
     } known[] = {
-        {"S", "S"},           {"scores", "S"},      {"Attention", "Att"},
-        {"attention", "Att"}, {"Attn", "Att"},      {"attn", "Att"},
-        {"Att", "Att"},       {"SelfAttention", "Att"}, {"SA", "Att"},
-        {"A", "P"},           {"H", "Att"},         {"f", "Att"},
-        {"F", "Att"},         {"Y", "Att"},
+        {"S", "S"},      {"scores", "S"}, {"Attention", "Att"}, {"attention", "Att"},
+        {"Attn", "Att"}, {"attn", "Att"}, {"Att", "Att"},       {"SelfAttention", "Att"},
+        {"SA", "Att"},   {"A", "P"},      {"H", "Att"},         {"f", "Att"},
+        {"F", "Att"},    {"Y", "Att"},
     };
-    const struct lab_node *const inside = node->child >= 0 ? node_of(w->t, node->child) : NULL;
-    const int is_softmax = !strcmp(node->name, "softmax") || !strcmp(node->name, "Softmax");
+    const struct lab_node *const inside =
+        node->child >= 0 ? node_of(w->t, node->child) : NULL;
+    const int is_softmax =
+        !strcmp(node->name, "softmax") || !strcmp(node->name, "Softmax");
     if (is_softmax && inside && inside->kind == LAB_NODE_CALL &&
         (!strcmp(inside->name, "S") || !strcmp(inside->name, "scores"))) {
         const int moved = input_of(w, inside->child);
@@ -732,7 +736,8 @@ static int write_attention(struct writer *w, const struct lab_node *node,
     }
     if (strlen(node->name) == 1 && strchr("QKV", node->name[0]))
         return (level > IN_TERM && add(w, "(")) ||
-                       write_node(w, node->child, level > IN_TERM ? IN_TERM : IN_PRODUCT) ||
+                       write_node(w, node->child,
+                                  level > IN_TERM ? IN_TERM : IN_PRODUCT) ||
                        add(w, " W") || (level > IN_TERM && add(w, ")"))
                    ? -1
                    : 0;
@@ -749,8 +754,8 @@ static int write_attention(struct writer *w, const struct lab_node *node,
 
 static int write_call(struct writer *w, const struct lab_node *node, enum level level)
 {
-    static const char *const same[] = {"exp", "ln", "log", "sqrt", "norm", "abs", "tanh",
-                                       "sin", "cos"};
+    static const char *const same[] = {"exp", "ln",   "log", "sqrt", "norm",
+                                       "abs", "tanh", "sin", "cos"};
     if (!strcmp(node->name, "Var"))
         return write_variance(w, node);
     if (!strcmp(node->name, "Cov"))
@@ -774,7 +779,8 @@ static int write_call(struct writer *w, const struct lab_node *node, enum level 
     return fail(w, "%s is no function of the exercise", node->name);
 }
 
-/* ---- the rest ------------------------------------------------------------------------ */
+/* ---- the rest ------------------------------------------------------------------------
+ */
 
 /* A column of coordinates c_1 ... c_m, or the columns a_1 ... a_m of A. */
 static int write_matrix(struct writer *w, int node)
@@ -885,7 +891,8 @@ static int write_node(struct writer *w, int node, enum level level)
     return status;
 }
 
-/* ---- shapes -------------------------------------------------------------------------- */
+/* ---- shapes --------------------------------------------------------------------------
+ */
 
 /* C, c, C_1: a scale, or an output. */
 static int may_be_output(const struct lab_translation *t, int node)
@@ -985,9 +992,9 @@ static enum lab_shape shape_of(const struct lab_translation *t, int node, int de
         if (plain > turned + 1)
             return LAB_SHAPE_UNKNOWN; /* a product of two columns */
         if (plain == turned)
-            return matrices ? LAB_SHAPE_MATRIX
-                            : unknown && !plain ? LAB_SHAPE_UNKNOWN
-                                                : LAB_SHAPE_NUMBER;
+            return matrices            ? LAB_SHAPE_MATRIX
+                   : unknown && !plain ? LAB_SHAPE_UNKNOWN
+                                       : LAB_SHAPE_NUMBER;
         return plain > turned ? LAB_SHAPE_VECTOR : LAB_SHAPE_UNKNOWN;
     case LAB_NODE_NUMBER:
     case LAB_NODE_POWER:

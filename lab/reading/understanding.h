@@ -85,8 +85,8 @@ enum lab_role lab_role_of(const struct lab_letters_known *letters, const char *b
                           int subscripted);
 /* The line of its definition, 0: none. */
 int lab_role_line(const struct lab_letters_known *letters, const char *base);
-void lab_role_set(struct lab_letters_known *letters, const char *base,
-                  enum lab_role role, int line);
+void lab_role_set(struct lab_letters_known *letters, const char *base, enum lab_role role,
+                  int line);
 /* A second meaning beside the one in use. */
 void lab_role_note(struct lab_letters_known *letters, const char *base,
                    enum lab_role role, int line);
@@ -102,14 +102,19 @@ void lab_name_split(const char *name, struct lab_name *split);
 
 /* ---- sides of formulas --------------------------------------------------------- */
 
-enum lab_shape { LAB_SHAPE_UNKNOWN, LAB_SHAPE_NUMBER, LAB_SHAPE_VECTOR, LAB_SHAPE_MATRIX };
+enum lab_shape {
+    LAB_SHAPE_UNKNOWN,
+    LAB_SHAPE_NUMBER,
+    LAB_SHAPE_VECTOR,
+    LAB_SHAPE_MATRIX
+};
 
 /* Letters that a side depends on, as bits. */
 enum lab_uses {
-    LAB_USES_FIRST = 1,   /* scores or weights of the only head, or of head 1 */
-    LAB_USES_SECOND = 2,  /* of head 2 */
-    LAB_USES_OUTPUT = 4,  /* c, which is the mean of the heads */
-    LAB_USES_LENGTH = 8,  /* gamma */
+    LAB_USES_FIRST = 1,  /* scores or weights of the only head, or of head 1 */
+    LAB_USES_SECOND = 2, /* of head 2 */
+    LAB_USES_OUTPUT = 4, /* c, which is the mean of the heads */
+    LAB_USES_LENGTH = 8, /* gamma */
     LAB_USES_SCALE = 16,
     LAB_USES_EXP = 32,
     LAB_USES_ROOT = 64,   /* sqrt(d) */
@@ -152,13 +157,15 @@ enum lab_shape lab_side_shape(const struct lab_translation *translation, int nod
 struct lab_understood {
     struct lab_claim claim;
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
-    unsigned uses;   /* of enum lab_uses */
-    int is_limit;    /* it is about a limit by its own words */
+    unsigned uses;              /* of enum lab_uses */
+    int is_limit;               /* it is about a limit by its own words */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];
     char found[24]; /* the part of the answer that it is: "q", "M", "condition" */
     char meant[LAB_SIDE], as[120]; /* a misprinted query: what it is elsewhere */
+    struct lab_argument mended; /* an argument, repaired `as` said; letter NULL: none */
+    char texts[4][LAB_CLAIM_TEXT]; /* of arguments */
 };
 
 /* What a passage gave, for its receiver. */
@@ -176,7 +183,7 @@ struct lab_reader {
     struct lab_settled settled;
     /* Of the section: the queries and the matrix that it ends with. */
     char last_query[LAB_QUERIES][LAB_SIDE], last_matrix[LAB_SIDE];
-    char first_head[LAB_SIDE]; /* "q_i" where q_2 is given and q_1 is not: a scan's 1 */
+    char first_head[LAB_SIDE];  /* "q_i" where q_2 is given and q_1 is not: a scan's 1 */
     struct lab_formula formula; /* of the passage */
     char carried[LAB_SIDE];     /* the first side of the last chain, for "= ..." */
     unsigned carried_uses;
@@ -186,7 +193,8 @@ struct lab_reader {
     struct lab_receiver to;
 };
 
-/* Fills in query, topic and freedoms of a text under what is settled: 0, or -1 with why. */
+/* Fills in query, topic and freedoms of a text under what is settled: 0, or -1 with why.
+ */
 int lab_understood_complete(const struct lab_settled *settled,
                             struct lab_understood *understood, char why[100]);
 /* The formula of the reader: definitions and claims.  0, or -1. */

@@ -37,7 +37,8 @@ int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
     return statement ? lab_judge(exercise, statement, reading, judgement) : -1;
 }
 
-int lab_sheets_judge(int index, enum lab_strictness reading, struct lab_judgement *judgement)
+int lab_sheets_judge(int index, enum lab_strictness reading,
+                     struct lab_judgement *judgement)
 {
     struct lab_exercise exercise;
     int status = lab_exercise_open(&exercise);

@@ -125,7 +125,10 @@ static void close_sentence(struct scan *scan, size_t end)
         return;
     struct lab_passage *const passage = scan->document->passage;
     struct lab_passage *const sentence = &passage[scan->sentence];
-    while (end > sentence->begin && is_blank(scan->source[end - 1]))
+    while (end > sentence->begin &&
+           (is_blank(scan->source[end - 1]) ||
+            (scan->source[end - 1] == '}' &&
+             !memchr(scan->source + sentence->begin, '{', end - sentence->begin))))
         end--;
     sentence->end = end;
     for (size_t i = sentence->begin; i < end; i++)
@@ -361,10 +364,13 @@ static int read_list(struct scan *scan, size_t at)
             scan->list[scan->lists].style = style == '?' ? '1' : style;
         }
         scan->lists += scan->lists < 1000;
+        close_sentence(scan, scan->at);
         advance(scan, end);
+        scan->text = scan->at;
         return 1;
     }
     if (sees(scan, at, "\\end{enumerate}") || sees(scan, at, "\\end{itemize}")) {
+        close_sentence(scan, scan->at);
         scan->lists -= scan->lists > 0;
         advance(scan, line_end(scan, at));
         return 1;
@@ -486,9 +492,18 @@ static int read_line_start(struct scan *scan)
         scan->text = scan->at;
         return 1;
     }
-    if (scan->source[begin] == '#' || (title = latex_heading(scan, begin)) != 0) {
+    if ((title = latex_heading(scan, begin)) != 0) {
+        size_t close = find_close(scan, title, "}", 0);
+        close = close < end ? close : end;
         close_sentence(scan, scan->at);
-        push_heading(scan, scan->source[begin] == '#' ? begin : title, end);
+        push_heading(scan, title, close);
+        advance(scan, close < end ? close + 1 : close);
+        scan->text = scan->at;
+        return 0;
+    }
+    if (scan->source[begin] == '#') {
+        close_sentence(scan, scan->at);
+        push_heading(scan, begin, end);
         advance(scan, end < scan->size ? end + 1 : end);
         scan->text = scan->at;
         return 1;

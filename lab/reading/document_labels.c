@@ -143,7 +143,7 @@ static size_t skip_noun(const char *text, size_t length)
         size_t i = 0;
         while (i < size && i < length && small(text[i]) == nouns[n][i])
             i++;
-        if (i < size)
+        if (i < size || (size == 1 && text[0] != 'Q'))
             continue;
         while (i < length && (is_blank(text[i]) || text[i] == '.' || text[i] == '#'))
             i++;
@@ -216,9 +216,11 @@ static int apply(const struct atom *atom, int marked, int first,
         numbering->letter = atom->second;
         numbering->nested = 1;
     } else if (atom->number && numbering->letter && marked < 2) {
-        if (numbering->nested || atom->number > ROMANS)
+        if (numbering->nested || atom->number > ROMANS ||
+            (numbering->item && !numbering->digits))
             return 0;
         numbering->item = atom->number;
+        numbering->digits = 1;
     } else if (atom->number) {
         if (marked < 2 && first)
             return 0;
@@ -228,7 +230,7 @@ static int apply(const struct atom *atom, int marked, int first,
         numbering->item = atom->letter;
     } else if (atom->letter) {
         numbering->letter = atom->letter;
-        numbering->item = numbering->topic = 0;
+        numbering->item = numbering->topic = numbering->digits = 0;
     } else {
         if (first && atom->item == 1 && numbering->item > 1 && numbering->letter &&
             !numbering->nested) { /* a part whose letter was lost */
@@ -236,6 +238,7 @@ static int apply(const struct atom *atom, int marked, int first,
             numbering->topic = 0;
         }
         numbering->item = atom->item;
+        numbering->digits = 0;
     }
     return 1;
 }
@@ -261,7 +264,7 @@ size_t lab_label_read(const char *text, size_t length, int marked,
     int atoms = 0;
 
     for (; atoms < 4; atoms++) {
-        const size_t noun = skip_noun(text + at, length - at);
+        const size_t noun = atoms ? 0 : skip_noun(text + at, length - at);
         size_t size;
         at += noun;
         const int bare = noun || atoms || marked == 2 ||
@@ -280,7 +283,7 @@ size_t lab_label_read(const char *text, size_t length, int marked,
         if (at < length && is_blank(text[at]))
             break;
     }
-    if (!end)
+    if (!end || (at < length && (text[at] == '=' || text[at] == '<' || text[at] == '>')))
         return 0;
     snprintf(changed.label, sizeof changed.label, "%.*s",
              (int)(end < sizeof changed.label ? end : sizeof changed.label - 1), text);
@@ -293,8 +296,14 @@ size_t lab_label_read(const char *text, size_t length, int marked,
 
 void lab_label_title(const char *text, size_t length, struct lab_numbering *numbering)
 {
-    if (contains(text, length, "exploration", 1))
+    const int question = numbering->number && !numbering->letter;
+
+    if (contains(text, length, "attention exploration", 1))
         numbering->number = 1;
+    if (question && contains(text, length, "position", 1)) {
+        numbering->number = 2; /* both parts of the second question */
+        return;
+    }
     for (size_t t = 0; t < sizeof topics / sizeof topics[0]; t++)
         if (contains(text, length, topics[t].word, 1)) {
             numbering->topic = (int)t + 1;

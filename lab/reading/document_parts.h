@@ -9,6 +9,7 @@
 struct lab_numbering {
     int number;       /* 1 or 2; 0: none */
     int letter, item; /* 1 = a, 1 = i; 0: none */
+    int digits;       /* items are numbered 1, 2 */
     int nested;       /* the heading has a number like 1.2: letters below are items */
     int topic;        /* of the heading, 1 + its row in the table of topics; 0: none */
     char question[8], label[16];

@@ -12,6 +12,7 @@ enum { LONGEST = 2000 };
 
 struct word {
     size_t begin, end; /* without punctuation after it */
+    size_t after;      /* with it */
     enum part part;
     int letters; /* it has a letter of a formula */
     int joins;   /* an operator or relation inside */
@@ -37,6 +38,13 @@ static int is_name(const char *run, size_t length, char before, char after)
     if (symbol && (symbol->kind == LAB_SIGN_FUNCTION || symbol->kind == LAB_SIGN_SERIES ||
                    symbol->kind == LAB_SIGN_LIMIT))
         return after == '(' || after == '[' || after == '_' || after == '{';
+    if (length >= 2 && length <= 5 && after == '(') {
+        size_t capitals = 0;
+        while (capitals < length && !is_small(run[capitals]))
+            capitals++;
+        if (capitals == length)
+            return 1;
+    }
     if (length == 2 && strchr("kvc", run[0]) && strchr("abij", run[1]))
         return 1;
     if (length == 2 && (!is_small(run[0]) || strchr("_^(", after)) && after)
@@ -53,6 +61,9 @@ static void classify(const char *text, struct word *word)
 
     word->part = PART_NONE;
     word->letters = word->joins = 0;
+    if (length == 3 && (!memcmp(s, "w/o", 3) || !memcmp(s, "n/a", 3) ||
+                        !memcmp(s, "N/A", 3) || !memcmp(s, "I/O", 3)))
+        return;
     for (size_t i = 0; i < length;) {
         const unsigned char c = (unsigned char)s[i];
         if (is_letter(s[i])) {
@@ -94,7 +105,7 @@ static void classify(const char *text, struct word *word)
             relations |= c == '-' && i + 1 < length && s[i + 1] == '>';
             operators = 1;
             i++;
-        } else if (strchr("()[]{}_|,.':", (char)c))
+        } else if (strchr("()[]{}_|,.':`", (char)c))
             i++;
         else
             return;
@@ -120,7 +131,7 @@ static int next_word(const char *text, size_t from, size_t end, struct word *wor
     word->begin = from;
     while (from < end && !is_blank(text[from]))
         from++;
-    word->end = from;
+    word->end = word->after = from;
     word->comma = word->stop = 0;
     while (word->end > word->begin + 1 && strchr(",.;:!?", text[word->end - 1]) &&
            !(text[word->end - 1] == '.' && text[word->end - 2] == '.')) {
@@ -163,6 +174,11 @@ static int is_whole(const char *text, size_t begin, size_t end)
     return depth == 0;
 }
 
+static int joins(enum part part)
+{
+    return part == PART_OPERATOR || part == PART_RELATION;
+}
+
 /* "(a-i)" is the label of a question. */
 static int is_label(const char *text, size_t begin, size_t end)
 {
@@ -173,9 +189,60 @@ static int is_label(const char *text, size_t begin, size_t end)
            strspn(text + begin + 2, "iv") >= end - begin - 2;
 }
 
-static int joins(enum part part)
+static int depth_of(const char *text, const struct word *word)
 {
-    return part == PART_OPERATOR || part == PART_RELATION;
+    int depth = 0;
+    for (size_t i = word->begin; i < word->end; i++) {
+        depth += text[i] == '(' || text[i] == '[' || text[i] == '{';
+        depth -= text[i] == ')' || text[i] == ']' || text[i] == '}';
+    }
+    /* <a, b> with a blank */
+    depth += text[word->begin] == '<' && word->comma && word->end > word->begin + 1 &&
+             is_letter(text[word->begin + 1]);
+    depth -= text[word->end - 1] == '>' && word->end > word->begin + 1 &&
+             is_letter(text[word->begin]);
+    return depth;
+}
+
+static int is_dots(const char *text, const struct word *word)
+{
+    return !strncmp(text + word->begin, "...", 3) ||
+           !strncmp(text + word->begin, "…", strlen("…")) ||
+           !strncmp(text + word->begin, "\\dots", 5) ||
+           !strncmp(text + word->begin, "\\ldots", 6);
+}
+
+/*
+ * Whether a formula goes on after a comma outside brackets: "i = 1, ..., n" and
+ * "i != a, b" do, and "alpha_a, alpha_b = 1/2" before its relation.
+ */
+static int goes_on(const char *text, const struct word *first, const struct word *word,
+                   const struct word *next, int relation, int dots)
+{
+    if (next->part != PART_OPERAND && next->part != PART_WEAK)
+        return 0;
+    if (!relation)
+        return text[first->begin] == text[next->begin] &&
+               text[first->begin + 1] == text[next->begin + 1];
+    return is_dots(text, next) || dots ||
+           (!next->joins && word->end == word->begin + 1 &&
+            next->end == next->begin + 1 && strchr("abijk", text[word->begin]) &&
+            strchr("abijk", text[next->begin]));
+}
+
+/*
+ * "A", "I" and "a" are words of English too: letters of a formula beside a sign, and the
+ * capitals between other parts of a formula.
+ */
+static int is_article(const char *text, const struct word *word, enum part before,
+                      int more, const struct word *next)
+{
+    if (word->part != PART_WEAK || !is_letter(text[word->begin]) || joins(before))
+        return 0;
+    if (more && joins(next->part) && !word->comma && !word->stop)
+        return 0;
+    return before == PART_NONE || text[word->begin] == 'a' ||
+           (more && next->part == PART_NONE && !word->comma && !word->stop);
 }
 
 /* The run of words from `first` on; the place to go on after it. */
@@ -184,30 +251,28 @@ static size_t read_run(const char *text, size_t end, const struct word *first,
 {
     struct word word = *first, next;
     enum part before = PART_NONE;
-    int letters = 0, relation = 0, useful = 0;
-    size_t after = first->end, last = first->begin;
-    size_t start = first->begin;
+    int letters = 0, relation = 0, useful = 0, depth = 0, dots = 0;
+    size_t last = first->begin, start = first->begin;
 
     for (;;) {
-        const int more = next_word(text, after, end, &next);
-        const int weak = word.part == PART_WEAK && !joins(before) &&
-                         !(more && joins(next.part) && !word.comma && !word.stop);
-        if (word.part == PART_NONE || (weak && is_letter(text[word.begin])))
+        const int more = next_word(text, word.after, end, &next);
+        if (word.part == PART_NONE || is_article(text, &word, before, more, &next))
             break;
         letters |= word.letters;
         relation |= word.part == PART_RELATION || word.joins;
         useful |= word.part == PART_OPERAND || word.part == PART_WEAK;
+        dots |= is_dots(text, &word);
+        depth += depth_of(text, &word);
         if (word.part != PART_OPERATOR)
             last = word.end;
         before = word.part;
-        after = word.end;
         if (word.stop || !more || next.part == PART_NONE || last - start > LONGEST)
             break;
+        if (word.comma && depth <= 0 &&
+            !goes_on(text, first, &word, &next, relation, dots))
+            break;
         word = next;
-        after = next.end;
     }
-    if (after < first->end)
-        after = first->end;
     while (start < last && (text[start] == '*' || text[start] == '/'))
         start++;
     *begin = start;
@@ -222,14 +287,17 @@ int lab_plain_formula(const char *text, size_t from, size_t end, size_t *begin,
                       size_t *finish)
 {
     struct word word;
-    int found = 0;
+    int found = 0, after_word = 0;
 
+    /* A run that begins with a relation after a word lacks its left side. */
     while (next_word(text, from, end, &word)) {
+        const int fragment = after_word && (word.part == PART_RELATION);
         from = word.end;
+        after_word = word.part == PART_NONE;
         if (word.part == PART_NONE || word.part == PART_OPERATOR)
             continue;
         from = read_run(text, end, &word, begin, finish, &found);
-        if (found)
+        if (found && !fragment)
             return 1;
     }
     return 0;

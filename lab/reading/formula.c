@@ -292,6 +292,27 @@ static int is_dots(const struct lab_parser *parser)
     return parser->sign.kind == LAB_SIGN_DOTS;
 }
 
+/* "<a, b>" in ASCII: a comma, then the closing sign, and no other relation. */
+static int starts_inner_product(const struct lab_parser *parser)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign;
+    int comma = 0;
+
+    if (parser->sign.kind != LAB_SIGN_RELATION || parser->sign.code != LAB_REL_LESS)
+        return 0;
+    copy.log = NULL;
+    for (int signs = 0; signs < 40; signs++) {
+        lab_lexer_next(&copy, &sign);
+        if (sign.kind == LAB_SIGN_RELATION)
+            return comma && sign.code == LAB_REL_MORE;
+        comma |= sign.kind == LAB_SIGN_COMMA;
+        if (sign.kind == LAB_SIGN_END || sign.kind == LAB_SIGN_STOP)
+            return 0;
+    }
+    return 0;
+}
+
 /* "1 \dots n" is a list too. */
 static int read_operand(struct lab_parser *parser)
 {
@@ -300,7 +321,7 @@ static int read_operand(struct lab_parser *parser)
 
     if (parser->sign.kind == LAB_SIGN_TEXT)
         return read_words(parser);
-    if (lab_ends_piece(parser))
+    if (lab_ends_piece(parser) && !starts_inner_product(parser))
         return empty_operand(parser);
     node = lab_read_expression(parser);
     if (node < 0 || !is_dots(parser))
@@ -346,7 +367,10 @@ static int read_relations(struct lab_parser *parser, int root)
                       (has_relation(parser, root) && relation_follows(parser))))
             return root;
         node[last].after = (unsigned char)(arrow ? LAB_REL_TENDS : parser->sign.code);
+        const int labelled = arrow && parser->sign.code;
         lab_parser_next(parser);
+        if (labelled && parser->sign.kind == LAB_SIGN_BRACE && lab_read_late(parser))
+            return -1;
         right = read_operand(parser);
         if (right < 0)
             return -1;
@@ -455,6 +479,8 @@ static int join(struct lab_parser *parser, struct lab_sequence *sequence, int ro
 static int read_condition(struct lab_parser *parser, struct lab_sequence *sequence,
                           enum lab_connective before)
 {
+    const enum lab_sign_kind close =
+        parser->sign.kind == LAB_SIGN_BRACE ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE;
     struct lab_sequence inner = {0};
 
     if (++parser->depth > DEEPEST) {
@@ -464,7 +490,7 @@ static int read_condition(struct lab_parser *parser, struct lab_sequence *sequen
     lab_parser_next(parser);
     if (lab_read_sequence(parser, &inner, LAB_ENDS_BRACKET))
         return -1;
-    if (parser->sign.kind != LAB_SIGN_CLOSE) {
+    if (parser->sign.kind != close) {
         lab_parser_fail(parser, "a bracket is not closed");
         return -1;
     }
@@ -607,7 +633,7 @@ static int continues(const struct lab_parser *parser, const struct lab_sequence 
     if (!sequence->count || gap->link != LAB_AND)
         return 0;
     if (kind == LAB_SIGN_RELATION)
-        return 1;
+        return !starts_inner_product(parser);
     return gap->row && (kind == LAB_SIGN_PLUS || kind == LAB_SIGN_MINUS) &&
            has_relation(parser, sequence->root[sequence->count - 1]);
 }

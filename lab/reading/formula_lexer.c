@@ -165,6 +165,15 @@ static int is_product(const char *word, size_t length)
     return single <= 3;
 }
 
+/* "FFN(" */
+static int is_acronym(const struct lab_lexer *lexer, const char *word, size_t length)
+{
+    for (size_t n = 0; n < length; n++)
+        if (is_small(word[n]))
+            return 0;
+    return at(lexer, length) == '(';
+}
+
 /* k_a printed as "ka", in text without LaTeX. */
 static int is_short(const struct lab_lexer *lexer, const char *word, size_t length)
 {
@@ -217,7 +226,8 @@ static void read_letters(struct lab_lexer *lexer, struct lab_sign *sign)
         take(sign, symbol);
         lexer->at += length;
         return;
-    } else if (length >= 4 && !is_product(word, length)) {
+    } else if ((length >= 4 && !is_product(word, length)) ||
+               (length >= 3 && is_acronym(lexer, word, length))) {
         const int called = at(lexer, length) == '(' && length < 40;
         take_text(sign, called ? LAB_SIGN_FUNCTION : LAB_SIGN_TEXT, word, length);
         lexer->at += length;

@@ -280,7 +280,7 @@ static const struct lab_symbol commands[] = {
     {"widetilde", LAB_SIGN_MARK, "", '~'},
     {"xcancel", LAB_SIGN_STRUCK, "", 0},
     {"xi", LAB_SIGN_LETTER, "xi", 0},
-    {"xrightarrow", LAB_SIGN_ARROW, "", 0},
+    {"xrightarrow", LAB_SIGN_ARROW, "", 1},
     {"zeta", LAB_SIGN_LETTER, "zeta", 0},
     {"{", LAB_SIGN_OPEN, "{", 0},
     {"|", LAB_SIGN_DOUBLE_BAR, "", 0},

@@ -143,10 +143,51 @@ static int multiply(struct lab_parser *parser, int left, int right, int *product
     return *product;
 }
 
+/*
+ * A capital sigma of Unicode at the beginning of a term is a sum if its index is one of
+ * i to n, or missing, and a letter follows: "Σ_i α_i".
+ */
+static int is_sum(const struct lab_parser *parser)
+{
+    struct lab_lexer copy = parser->lexer;
+    struct lab_sign sign;
+    int depth = 0;
+
+    if (parser->sign.kind != LAB_SIGN_LETTER || strcmp(parser->sign.text, "Sigma") != 0 ||
+        (unsigned char)copy.source[parser->sign.begin] < 0x80)
+        return 0;
+    copy.log = NULL;
+    lab_lexer_next(&copy, &sign);
+    while (sign.kind == LAB_SIGN_LOWERED || sign.kind == LAB_SIGN_RAISED) {
+        if (!strchr("ijklmn=0123456789T", sign.text[0]))
+            return 0;
+        lab_lexer_next(&copy, &sign);
+    }
+    while (sign.kind == LAB_SIGN_DOWN || sign.kind == LAB_SIGN_UP) {
+        const int down = sign.kind == LAB_SIGN_DOWN;
+        lab_lexer_next(&copy, &sign);
+        do {
+            if (down && sign.kind == LAB_SIGN_LETTER && !depth &&
+                !strchr("ijklmn", sign.text[0]))
+                return 0;
+            depth += sign.kind == LAB_SIGN_BRACE || sign.kind == LAB_SIGN_OPEN;
+            depth -= sign.kind == LAB_SIGN_BRACE_END || sign.kind == LAB_SIGN_CLOSE;
+            lab_lexer_next(&copy, &sign);
+        } while (depth > 0 && sign.kind != LAB_SIGN_END);
+    }
+    return sign.kind == LAB_SIGN_LETTER || sign.kind == LAB_SIGN_FUNCTION ||
+           sign.kind == LAB_SIGN_OPEN;
+}
+
 int lab_read_term(struct lab_parser *parser)
 {
-    int product = -2, node = lab_read_factor(parser);
+    int product = -2, node;
 
+    if (is_sum(parser)) {
+        parser->sign.kind = LAB_SIGN_SERIES;
+        memcpy(parser->sign.text, "sum", sizeof "sum");
+    }
+    node = lab_read_factor(parser);
     if (node >= 0 && parser->formula->node[node].kind == LAB_NODE_DOTS)
         return node;
     while (node >= 0) {
@@ -346,8 +387,11 @@ int lab_read_brackets(struct lab_parser *parser)
 static int is_called(const struct lab_parser *parser, const char *name)
 {
     struct lab_survey survey;
-    if (parser->sign.kind != LAB_SIGN_OPEN || name[1] ||
-        !strchr("([", parser->sign.text[0]))
+    if (parser->sign.kind != LAB_SIGN_OPEN || !strchr("([", parser->sign.text[0]))
+        return 0;
+    if (!strcmp(name, "sigma") || !strcmp(name, "f"))
+        return 1;
+    if (name[1] || !strchr("([", parser->sign.text[0]))
         return 0;
     lab_survey_brackets(parser, &survey);
     switch (*name) {

@@ -96,8 +96,9 @@ def judge(solution: str | os.PathLike[str]) -> Solution:
     solution: its text in Markdown, LaTeX or plain letters, or the path of a file
         (``pathlib.Path``).
 
-    >>> [claim.verdict for claim in attend.lab.judge("(a) i. $\\\\sum_{i=1}^n \\\\alpha_i = 1$").claims]
-    ['true']
+    >>> solution = attend.lab.judge("(b) i. Take M = A A^T. Then M v_a = v_a.")
+    >>> [claim.verdict for claim in solution.claims]
+    ['true', 'true']
     """
     place = "solution: "
     if isinstance(solution, str):

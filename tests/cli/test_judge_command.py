@@ -75,6 +75,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(bad, [])
         held = [one for one in self.right if one["verdict"] in ("true", "limit")]
         self.assertGreater(len(held), 15)
+        self.assertGreater(self.of_right["points"], self.of_wrong["points"])
 
     def test_three_typical_errors_are_found(self):
         def on(line):

@@ -111,7 +111,12 @@ for (const [set, engine] of Object.entries(engines)) {
         if (Math.abs(want[i].computed) > 1e-9)
           near(claim.computed, want[i].computed, 1e-5, `line ${claim.line} computed`);
       });
-      for (const member of ['letters', 'conflicts', 'questions', 'coverage'])
+      near(got.points, last.points, PRINTED, 'points');
+      check(
+        got.questions.every(({ question, words }, i) => question === last.questions[i].question && words === last.questions[i].words),
+        'questions',
+      );
+      for (const member of ['letters', 'conflicts', 'coverage'])
         check(JSON.stringify(got[member]) === JSON.stringify(last[member]), member);
       const notes = got.shown.match(/id="s1-c\d+"/g) ?? [];
       check(notes.length === got.claims.length, `${notes.length} notes`);

@@ -113,7 +113,7 @@ static int set_ill_formed(const struct lab_statement *statement, const char *why
 
 /* The claim as a reading has it; `text` is room for its links. */
 static struct lab_claim read_claim(const struct lab_claim *claim,
-                                   enum lab_reading reading, char text[LAB_CLAIM_TEXT])
+                                   enum lab_strictness reading, char text[LAB_CLAIM_TEXT])
 {
     struct lab_claim read = *claim;
     if (reading == LAB_LETTER && claim->argument.letter)

@@ -60,6 +60,12 @@ enum lab_keys {
     LAB_KEYS_GAMMA  /* k_a = gamma mu_a, gamma that of the point */
 };
 
+/* Draws from `from` to `to` alone, or one number; `on` 0: all. */
+struct lab_range {
+    int on;
+    double from, to;
+};
+
 /*
  * An argument: `conclusion` must be 0 wherever `premise` is, in every case.  A case is a
  * formula for `letter`; `key` and `query` give the weights p of three keys, and `head`
@@ -82,6 +88,7 @@ struct lab_claim {
     const char *input;            /* the formula in place of X */
     int magnitude;                /* the length of k_a varies */
     enum lab_keys keys;
+    struct lab_range range; /* of gamma, of the draws that the claim is about */
     /*
      * Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument.  With both
      * the argument decides by the letter, the links by charity.
@@ -94,6 +101,7 @@ struct lab_claim {
     const char *spread;   /* an error that noise adds to each link; NULL: none */
     unsigned free;        /* of enum lab_free: quantities that the sheet leaves free */
     unsigned called;      /* the subset that the sheet calls large, small or vanishing */
+    int strict;           /* "p > 0" of a number that is positive however small */
     int noisy;            /* the grid has alpha > 0 although alpha is not free */
     const char *grows; /* name of the scale: "C", "|q|", "the gap"; NULL: it has none */
     double far;        /* scale that counts as large; 0: 1e13, and 128 under exp */

@@ -340,14 +340,37 @@ static int fill_lose(struct keys_room *room, const struct lab_point *point)
     return 0;
 }
 
+/* Leaves the draws whose gamma is in the range, of total weight 1: 0, or -1. */
+static int keep_range(struct lab_draws *draws, const struct lab_range *range)
+{
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t x = 0; x < draws->count; x++) {
+        const struct lab_draw *const draw = &draws->draw[x];
+        if (!(draw->gamma > range->from && draw->gamma < range->to))
+            continue;
+        sum += draw->weight;
+        draws->draw[count++] = *draw;
+    }
+    for (int64_t x = 0; x < count; x++)
+        draws->draw[x].weight /= sum;
+    draws->count = count;
+    return count ? 0 : -1;
+}
+
 static int fill_draws(struct lab_scope *scope, int heads)
 {
     const struct lab_claim *const claim = scope->claim;
     const double *const query = ((struct keys_room *)scope->room)->query[0];
     const struct lab_point still = without_noise(scope->point);
-    if (claim->keys == LAB_KEYS_DRAWN)
-        return lab_world_heads(scope->point, claim->magnitude, heads, query,
-                               &scope->draws);
+    if (claim->range.on && claim->range.from >= claim->range.to)
+        return lab_world_heads_at(&still, claim->range.from, heads, query, &scope->draws);
+    if (claim->keys == LAB_KEYS_DRAWN) {
+        const int status = lab_world_heads(scope->point, claim->magnitude, heads, query,
+                                           &scope->draws);
+        return status || !claim->range.on ? status
+                                          : keep_range(&scope->draws, &claim->range);
+    }
     return lab_world_heads_at(&still,
                               claim->keys == LAB_KEYS_GAMMA ? scope->point->gamma : 1,
                               heads, query, &scope->draws);

@@ -172,7 +172,8 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     const int scaled = (claim->query[0] && has_scale(claim->query[0])) ||
                        (claim->query[1] && has_scale(claim->query[1])) ||
                        (claim->rival && has_scale(claim->rival)) || has_scale(u->text);
-    if ((is_magnitude(settled) && !settled->gamma) || u->uses & LAB_USES_LENGTH ||
+    claim->range = settled->range;
+    if ((is_magnitude(settled) && !settled->gamma) || claim->range.on || u->uses & LAB_USES_LENGTH ||
         strstr(u->text, "gamma") || strstr(u->text, "P_inside"))
         claim->magnitude = 1;
     if (scaled && !claim->grows)
@@ -911,11 +912,35 @@ static int definition_of_attention(struct lab_reader *reader, const struct chain
     return claim_text(reader, "off_p = 0", LAB_USES_SCALE) ? -1 : 1;
 }
 
+/* alpha_1 + alpha_2 + ... + alpha_n. */
+static int is_sum_of_weights(const struct lab_reader *reader, int side)
+{
+    const struct lab_node *const n = node_of(reader, side);
+    struct lab_name name = {.base = ""};
+    int first = -1, dots = 0;
+    if (n->kind != LAB_NODE_SUM)
+        return 0;
+    for (int c = n->child; c >= 0; c = node_of(reader, c)->next) {
+        if (node_of(reader, c)->kind == LAB_NODE_DOTS) {
+            dots++;
+            continue;
+        }
+        if (!lone_letter(reader, c, &name) || role_of(reader, &name) != LAB_ROLE_WEIGHT ||
+            name.indices != 1)
+            return 0;
+        if (first < 0)
+            first = !strcmp(name.index[0], "1");
+    }
+    return dots == 1 && first == 1 &&
+           lab_role_of(&reader->letters, name.index[0], 0) == LAB_ROLE_KEYS;
+}
+
 /* Weights are shares: 0 <= alpha_i <= 1, sum alpha_i = 1, exp(..) >= 0. */
 static int shares(struct lab_reader *reader, const struct chain *chain)
 {
     char index[16];
-    struct lab_understood u = {.claim = {.topic = LAB_TOPIC_ROW, .grows = "C"}};
+    struct lab_understood u = {
+        .claim = {.topic = LAB_TOPIC_ROW, .grows = "C", .strict = 1}};
     if (reader->settled.subject == LAB_SUBJECT_EXTRACT ||
         reader->settled.subject == LAB_SUBJECT_PERMUTE)
         return 0;
@@ -932,11 +957,10 @@ static int shares(struct lab_reader *reader, const struct chain *chain)
         const int generic_right =
             thing_of(reader, chain->side[i + 1], index) == THING_WEIGHT;
         if (chain->count == 2 && is_one && rel == LAB_REL_EQUAL &&
-            thing_of(reader, chain->side[i], index) == THING_OTHERS) {
-            char bound[16];
-            (void)bound;
+            (thing_of(reader, chain->side[i], index) == THING_OTHERS ||
+             is_sum_of_weights(reader, chain->side[i])))
             piece = "sum_p = 1";
-        } else if (generic_left && is_zero && rel == LAB_REL_AT_LEAST)
+        else if (generic_left && is_zero && rel == LAB_REL_AT_LEAST)
             piece = "p_least >= 0";
         else if (generic_left && is_zero && rel == LAB_REL_MORE)
             piece = "p_least > 0";
@@ -994,6 +1018,87 @@ static int case_of_length(struct lab_reader *reader, const struct chain *chain)
         return 0;
     reader->settled.gamma = n->value == 0.5 ? -1 : n->value == 1.5 ? 1 : 0;
     return other(reader, "a case") ? -1 : 1;
+}
+
+/* A number of a formula without letters: 1, or 0. */
+static int number_of(const struct lab_reader *reader, int side, double *number)
+{
+    const struct lab_translation t = translation_of(reader);
+    struct lab_expression formula;
+    struct lab_expression_error error;
+    struct lab_value value;
+    struct lab_said said;
+    if (lab_side_say(&t, side, &said) || said.letter_count ||
+        lab_expression_parse(said.text, &formula, &error) ||
+        lab_expression_evaluate(&formula, NULL, 0, &value, &error) ||
+        value.rows * value.columns != 1)
+        return 0;
+    *number = value.x[0];
+    return 1;
+}
+
+/* "gamma < 1", "gamma = 1.5", "0 < gamma < 1": draws, and no claim about all. */
+static int range_of(const struct lab_reader *reader, const struct chain *chain,
+                    struct lab_range *range)
+{
+    struct lab_name name;
+    int at = 0;
+    *range = (struct lab_range){.on = 1, .from = -INFINITY, .to = INFINITY};
+    while (at < chain->count && !(lone_letter(reader, chain->side[at], &name) &&
+                                  role_of(reader, &name) == LAB_ROLE_LENGTH &&
+                                  (!name.indices || key_of_index(&name) == 'a')))
+        at++;
+    if (chain->count < 2 || at >= chain->count)
+        return 0;
+    for (int i = 0; i + 1 < chain->count; i++) {
+        double number;
+        const int left = i + 1 == at;
+        unsigned char rel = chain->after[i];
+        if ((i != at && !left) ||
+            !number_of(reader, chain->side[left ? i : i + 1], &number))
+            return 0;
+        if (left)
+            rel = rel == LAB_REL_LESS || rel == LAB_REL_AT_MOST   ? LAB_REL_MORE
+                  : rel == LAB_REL_MORE || rel == LAB_REL_AT_LEAST ? LAB_REL_LESS
+                                                                   : rel;
+        switch (rel) {
+        case LAB_REL_LESS:
+        case LAB_REL_AT_MOST:
+        case LAB_REL_FAR_LESS:
+            range->to = number;
+            break;
+        case LAB_REL_MORE:
+        case LAB_REL_AT_LEAST:
+        case LAB_REL_FAR_MORE:
+            range->from = number;
+            break;
+        case LAB_REL_EQUAL:
+        case LAB_REL_NEAR:
+        case LAB_REL_TENDS:
+            range->from = range->to = number;
+            break;
+        default:
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* beta -> inf, alpha << 1, C = 1: a letter that is free, and no claim. */
+static int is_free_letter(const struct lab_reader *reader, const struct chain *chain)
+{
+    struct lab_name name;
+    double number;
+    if (chain->count != 2 || !lone_letter(reader, chain->side[0], &name) || name.indices)
+        return 0;
+    const enum lab_role role = role_of(reader, &name);
+    const int bare_c = role == LAB_ROLE_OUTPUT && !strcmp(name.base, "C");
+    if (role != LAB_ROLE_SCALE && role != LAB_ROLE_VARIANCE && role != LAB_ROLE_KEYS &&
+        role != LAB_ROLE_FEATURES && !bare_c)
+        return 0;
+    return chain->after[0] == LAB_REL_TENDS ||
+           (reader->settled.subject != LAB_SUBJECT_EXTRACT &&
+            number_of(reader, chain->side[1], &number));
 }
 
 /* c in R^d beside V_a = A c. */
@@ -1505,15 +1610,78 @@ static int is_mended_by_condition(const struct lab_reader *reader, int i)
            beside != 'b';
 }
 
+/* The case of the clause: before the formula, or after it as in "x if gamma > 1". */
+static void settle_range(struct lab_reader *reader)
+{
+    struct lab_settled *const settled = &reader->settled;
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    const int goes_on = p->sentence >= 0 ? p->sentence == settled->range_sentence
+                                         : p->line <= settled->range_line + 3;
+    if (!goes_on || p->line > settled->range_line + 3)
+        settled->range.on = 0;
+    if (p->sentence != settled->aside)
+        settled->aside = -1;
+}
+
+/* The range that a later chain of the formula, or the text after it, gives. */
+static int range_behind(const struct lab_reader *reader, int i, struct lab_range *range)
+{
+    const struct lab_formula *const formula = &reader->formula;
+    for (int next = i + 1; next < formula->chains; next++) {
+        const struct chain chain = open_chain(reader, formula->chain[next].root);
+        if (formula->chain[next].before == LAB_WHERE && chain.count &&
+            range_of(reader, &chain, range))
+            return 1;
+        if (formula->chain[next].before != LAB_AND)
+            return 0;
+    }
+    return lab_range_behind(reader->document, reader->passage, &reader->letters, range);
+}
+
+/* A premise about gamma selects draws; about a free letter it is none: 1 if it is one. */
+static int is_premise(struct lab_reader *reader, int i, const struct chain *chain)
+{
+    struct lab_settled *const settled = &reader->settled;
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    struct lab_range range;
+    if (settled->subject == LAB_SUBJECT_EXTRACT || settled->subject == LAB_SUBJECT_PERMUTE)
+        return 0;
+    if (range_of(reader, chain, &range)) {
+        if (i && reader->formula.chain[i].before == LAB_WHERE)
+            return 1;
+        if (lab_stands_behind(reader->document, reader->passage) && !i)
+            return 1;
+        settled->range = range;
+        settled->range_line = p->line;
+        settled->range_sentence = p->sentence;
+        return 1;
+    }
+    return is_free_letter(reader, chain);
+}
+
+static int formula_claims(struct lab_reader *reader, enum lab_standing standing);
+
 int lab_formula_claims(struct lab_reader *reader)
 {
     const enum lab_standing standing =
         lab_formula_standing(reader->document, reader->passage);
     learn_roles(reader);
+    settle_range(reader);
+    return formula_claims(reader, standing);
+}
+
+static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
+{
     for (int i = 0; i < reader->formula.chains; i++) {
         const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
+        struct lab_range behind, before = reader->settled.range;
         if (chain.count == 0 || is_mended_by_condition(reader, i))
             continue;
+        if (is_premise(reader, i, &chain)) {
+            if (other(reader, "a case"))
+                return -1;
+            continue;
+        }
         if (reader->formula.chain[i].before == LAB_WHERE && reader->formula.chains > 1 &&
             i) {
             /* A condition: its definitions count, its claims do not. */
@@ -1543,8 +1711,13 @@ int lab_formula_claims(struct lab_reader *reader)
                 return -1;
             continue;
         }
+        const int has_behind = range_behind(reader, i, &behind);
+        if (has_behind)
+            reader->settled.range = behind;
         if (chain_claims(reader, i))
             return -1;
+        if (has_behind)
+            reader->settled.range = before;
     }
     return 0;
 }

@@ -121,11 +121,11 @@ static void add_restored(struct session *session, struct lab_read_claim *claim)
 static void make_key(const struct lab_understood *u, char key[KEY])
 {
     const struct lab_claim *const c = &u->claim;
-    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s", (int)c->topic,
+    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g", (int)c->topic,
              c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
-             u->is_limit, u->shown);
+             u->is_limit, u->shown, c->range.on, c->range.from, c->range.to);
 }
 
 static int judge(struct session *session, const struct lab_understood *u,
@@ -299,6 +299,8 @@ static void settle(struct session *session, int begin)
         settled->matrix[0] = 0;
     }
     settled->gamma = 0;
+    settled->range.on = 0;
+    settled->aside = -1;
     settled->subject = subject;
     if (!*settled->lead)
         snprintf(settled->lead, sizeof settled->lead, "j");

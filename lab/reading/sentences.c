@@ -4,7 +4,9 @@
  * covers is not read.
  */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/reading/sections.h"
@@ -582,6 +584,7 @@ static int apply(struct lab_reader *reader, const struct rule *rule)
                                       ? LAB_SUBJECT_BOTH
                                       : rule->as;
     reader->settled.gamma = 0;
+    reader->settled.range.on = 0;
     const int heads = rule->on & HEADS && !(rule->on & ON(MAGNITUDE));
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
@@ -717,6 +720,99 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         (is_one_of(&sentence, at - 1, "that") && is_one_of(&sentence, at - 2, assumes)))
         return LAB_ASSUMED;
     return is_wanted(&sentence, at) ? LAB_WANTED : LAB_STANDS;
+}
+
+static const char conditions[] = "if|when|whenever|for|provided|once|where";
+
+/* The token of a formula in its sentence, or -1. */
+static int token_of(const struct lab_document *document, int passage,
+                    struct sentence *sentence)
+{
+    const struct lab_passage *const p = &document->passage[passage];
+    sentence->count = 0;
+    if (p->sentence < 0)
+        return -1;
+    add_tokens(document, p->sentence, sentence);
+    for (int i = 0; i < sentence->count; i++)
+        if (sentence->token[i].begin == p->begin)
+            return i;
+    return -1;
+}
+
+/* The token of the condition that begins at token i, or -1. */
+static int condition_at(const struct sentence *sentence, int i)
+{
+    if (is_one_of(sentence, i, "as|so") && is_one_of(sentence, i + 1, "long") &&
+        is_one_of(sentence, i + 2, "as"))
+        return i + 3;
+    i += is_one_of(sentence, i, "only|exactly|just|precisely");
+    if (!is_one_of(sentence, i, conditions))
+        return -1;
+    return is_one_of(sentence, i + 1, "all|every|any|that") ? i + 2 : i + 1;
+}
+
+/* Whether a comma or a stop separates two tokens. */
+static int is_parted(const struct lab_document *document, const struct sentence *sentence,
+                     int i)
+{
+    if (i <= 0 || i >= sentence->count)
+        return 1;
+    for (size_t at = sentence->token[i].begin; at-- > sentence->token[i - 1].begin;) {
+        const char c = document->source[at];
+        if (c == ',' || c == ';' || c == '.' || c == ':')
+            return 1;
+        if (!isspace((unsigned char)c) && c != '$')
+            return 0;
+    }
+    return 0;
+}
+
+/* "gamma>1", "g=1.5". */
+static int range_of_text(const struct lab_letters_known *letters, const char *text,
+                         struct lab_range *range)
+{
+    char base[24], *end;
+    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const char *at = text + length;
+    if (!length || length >= sizeof base)
+        return 0;
+    snprintf(base, sizeof base, "%.*s", (int)length, text);
+    if (lab_role_of(letters, base, 0) != LAB_ROLE_LENGTH)
+        return 0;
+    const char sign = !strncmp(at, "geq", 3) || !strncmp(at, "ge", 2)   ? '>'
+                      : !strncmp(at, "leq", 3) || !strncmp(at, "le", 2) ? '<'
+                                                                        : *at;
+    at += strspn(at, "<>=geql");
+    const double number = strtod(at, &end);
+    if (end == at || *end || !strchr("<>=", sign))
+        return 0;
+    *range = (struct lab_range){
+        1, sign == '<' ? -INFINITY : number, sign == '>' ? INFINITY : number};
+    return 1;
+}
+
+int lab_range_behind(const struct lab_document *document, int passage,
+                     const struct lab_letters_known *letters, struct lab_range *range)
+{
+    struct sentence sentence;
+    const int at = token_of(document, passage, &sentence);
+    if (at < 0 || is_parted(document, &sentence, at + 1))
+        return 0;
+    const int condition = condition_at(&sentence, at + 1);
+    return condition > 0 && condition < sentence.count &&
+           sentence.token[condition].formula &&
+           range_of_text(letters, sentence.token[condition].text, range);
+}
+
+int lab_stands_behind(const struct lab_document *document, int passage)
+{
+    struct sentence sentence;
+    const int at = token_of(document, passage, &sentence);
+    for (int i = at - 4 > 0 ? at - 4 : 1; i < at; i++)
+        if (condition_at(&sentence, i) == at && sentence.token[i - 1].formula &&
+            !is_parted(document, &sentence, i))
+            return 1;
+    return 0;
 }
 
 int lab_passage_refers_back(const struct lab_document *document, int passage)

@@ -303,7 +303,7 @@ static int starts_inner_product(const struct lab_parser *parser)
         return 0;
     copy.log = NULL;
     for (int signs = 0; signs < 40; signs++) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         if (sign.kind == LAB_SIGN_RELATION)
             return comma && sign.code == LAB_REL_MORE;
         comma |= sign.kind == LAB_SIGN_COMMA;

@@ -95,6 +95,8 @@ static const struct sign {
     {"mu_a", LAB_SUBJECT_NOISE, 3},
     {"N(1,", LAB_SUBJECT_MAGNITUDE, 4},
     {"heads", LAB_SUBJECT_HEADS, 3},
+    {"c_1", LAB_SUBJECT_HEADS, 3},
+    {"C_1", LAB_SUBJECT_HEADS, 3},
     {"alphaI", LAB_SUBJECT_NOISE, 3},
     {"sim", LAB_SUBJECT_NOISE, 1},
     {"gamma", LAB_SUBJECT_MAGNITUDE, 4},
@@ -208,7 +210,10 @@ enum lab_subject lab_section_subject(const struct lab_document *document, int be
     for (size_t i = 0; i < sizeof labels / sizeof labels[0] && !label; i++)
         if (!strncmp(first->question, labels[i].question, strlen(labels[i].question)))
             label = labels[i].subject;
-    score[group_of(label)] += !label ? 0 : label < before ? 3 : 6;
+    score[group_of(label)] += !label                         ? 0
+                              : label < before               ? 3
+                              : strchr(first->question, '-') ? 8
+                                                             : 6;
     /* Two heads under noise have the signs of one head as well. */
     if (score[LAB_SUBJECT_HEADS] >= 8)
         score[LAB_SUBJECT_HEADS] += score[LAB_SUBJECT_NOISE];

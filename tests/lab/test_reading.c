@@ -116,8 +116,8 @@ TEST(chains_of_the_average)
     EXPECT("limit", "alpha_a = alpha_b = exp(C)/(n - 2 + 2 exp(C)) ~ 1/2",
            AVERAGE "$$\\alpha_a = \\alpha_b = \\frac{\\exp(C)}{n - 2 + 2\\exp(C)} "
                    "\\approx \\frac12$$");
-    EXPECT("false", "alpha_a = exp(C)/(n + 2 exp(C))",
-           AVERAGE "$\\alpha_a = \\frac{e^C}{n + 2 e^C}$ is false at every $C$.");
+    EXPECT("false", "alpha_a = exp(C)/(n - 2 + exp(C))",
+           AVERAGE "$\\alpha_a = \\frac{e^C}{n - 2 + e^C}$");
     EXPECT("limit", "rest ~ 0", AVERAGE "$\\sum_{i \\ne a,b} \\alpha_i \\approx 0$");
 }
 
@@ -157,7 +157,7 @@ TEST(two_heads_under_noise)
     EXPECT("true", "V_2 = 0", BOTH "$c_2$ remains constant.");
     EXPECT("false", "V_2 > 0", BOTH "$c_2$ varies with $k_a$.");
     EXPECT("true", "V_c < V_1", BOTH "Averaging the heads reduces the variance.");
-    EXPECT("limit", "V_c < V_one",
+    EXPECT("true", "V_c < V_one",
            "# 1\n\n(c) i)\n\n$q = C(\\mu_a + \\mu_b)$\n\n(d) i)\n\n$q_1 = C\\mu_a$, "
            "$q_2 = C\\mu_b$\n\n(d) ii)\n\nMulti-head attention is more stable than "
            "single-head attention.");

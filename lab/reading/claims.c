@@ -805,10 +805,12 @@ static int as_variance(const struct lab_reader *reader, struct draft *draft)
         return 0;
     snprintf(side, sizeof side, "%s", sign + 2);
     char *const at = strstr(side, "eps_b");
-    if (strstr(at + 1, "eps_b") || at == side || at[-1] != ' ')
+    if (strstr(at + 1, "eps_b"))
         return 0;
-    memcpy(at - 1, "*1", 2);
+    at[0] = '1';
     memmove(at + 1, at + 5, strlen(at + 5) + 1);
+    if (at > side) /* a number stands first in a product, or behind its sign */
+        at[-1] = '*';
     snprintf(text, sizeof text, "Var_s_b = (%.150s)^2*%.12g", side,
              reader->settled.variance[1]);
     snprintf(draft->text, sizeof draft->text, "%s", text);
@@ -1621,7 +1623,10 @@ int lab_formula_claims(struct lab_reader *reader)
             return -1;
         if (is_case)
             continue;
-        if (!reader->surveying && is_set_aside(reader, &chain, standing)) {
+        const int supposed = !i && reader->formula.chain[0].before == LAB_WHERE &&
+                             reader->formula.chains > 1;
+        if (!reader->surveying &&
+            is_set_aside(reader, &chain, supposed ? LAB_ASSUMED : standing)) {
             if (other(reader, standing == LAB_WANTED   ? "what is wanted, no claim"
                               : standing == LAB_DENIED ? "denied by its sentence"
                                                        : "an assumption, no claim"))

@@ -417,8 +417,13 @@ static const struct rule rules[] = {
      .pattern = "score ~2 @ka ~2 fluctuates|varies|changes",
      .text = "Var_s_a > 0"},
     {.on = ON(MAGNITUDE),
-     .pattern = "@c ~6 vary|varies|varying|fluctuat*|unstable|changes",
+     .pattern = "@c ~6 vary|varies|varying|fluctuat*|changes",
      .text = "V_1 > V_still"},
+    {.on = ON(MAGNITUDE),
+     .pattern = "@c ~6 unstable|unreliable",
+     .text = "D_1 > high",
+     .exact = "The weight of v_a has a standard deviation of 0.1 or more from a scale on "
+              "that grows with n."},
     {.on = ON(MAGNITUDE),
      .pattern = "variance of @c ~2 increases|increase|grows|larger|higher|rises",
      .text = "V_1 > V_still"},
@@ -461,6 +466,10 @@ static const struct rule rules[] = {
      .text = "k_a^T mu_b = 0",
      .as = LAB_SUBJECT_BOTH},
     /* Two heads. */
+    {.on = HEADS,
+     .pattern = "@c1 and|, @c2 ~9 variability|vary|varies|fluctuate",
+     .text = "V_1 > 0; V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c1 ~3 fluctuat*|varies|vary",
      .text = "V_1 > 0",
@@ -509,10 +518,6 @@ static const struct rule rules[] = {
     {.on = HEADS,
      .pattern = "noise ~2 @ka ~2 negligible|irrelevant|no ~3 @c2",
      .text = "V_2 = 0",
-     .as = LAB_SUBJECT_BOTH},
-    {.on = HEADS,
-     .pattern = "@c1 and|, @c2 ~9 variability|vary|varies|fluctuate",
-     .text = "V_1 > 0; V_2 > 0",
      .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "@c ~2 varies|fluctuates|vary",
@@ -761,7 +766,8 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         size_t end = lead->end;
         while (end > lead->begin && isspace((unsigned char)document->source[end - 1]))
             end--;
-        if (end == lead->begin || document->source[end - 1] != ':')
+        if (document->source[lead->end] != ':' &&
+            (end == lead->begin || document->source[end - 1] != ':'))
             return LAB_STANDS;
         return is_one_of(&sentence, 0, "assume|suppose") ? LAB_ASSUMED : LAB_STANDS;
     }
@@ -771,6 +777,10 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         return LAB_STANDS;
     if (is_denied(&sentence, at))
         return LAB_DENIED;
+    /* "if x and y": y is assumed as well. */
+    while (at > 1 && is_one_of(&sentence, at - 1, "and") &&
+           sentence.token[at - 2].formula)
+        at -= 2;
     if (is_one_of(&sentence, at - 1, assumes) ||
         (is_one_of(&sentence, at - 1, "that") && is_one_of(&sentence, at - 2, assumes)))
         return LAB_ASSUMED;

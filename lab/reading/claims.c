@@ -416,6 +416,9 @@ static int define(struct lab_reader *reader, const struct chain *chain)
     return 0;
 }
 
+enum thing { THING_NONE, THING_SCORE, THING_WEIGHT, THING_KEY, THING_OTHERS, THING_ZERO };
+static enum thing thing_of(const struct lab_reader *reader, int node, char index[16]);
+
 /* ---- laws ---------------------------------------------------------------------------
  */
 
@@ -477,6 +480,14 @@ static int law(struct lab_reader *reader, const struct chain *chain, int at)
     struct lab_translation t = translation_of(reader);
     int argument[2];
     char text[LAB_CLAIM_TEXT];
+    char index[16];
+    if (thing_of(reader, chain->side[at], index) == THING_SCORE &&
+        normal_law(reader, chain->side[at + 1], argument) &&
+        !lab_side_say(&t, chain->side[at], &said[0]) &&
+        !lab_side_say(&t, argument[1], &said[1]) && !takes_heads(&reader->settled)) {
+        snprintf(text, sizeof text, "VarS_%.1s = %.300s", said[0].text + 2, said[1].text);
+        return claim_text(reader, text, LAB_USES_FIRST | LAB_USES_LAW);
+    }
     if (!lone_letter(reader, chain->side[at], &name) ||
         !normal_law(reader, chain->side[at + 1], argument))
         return other(reader, "a law that is not judged");
@@ -540,8 +551,6 @@ static int interval(struct lab_reader *reader, const struct chain *chain, int at
 
 /* ---- orders of scores, weights and keys
  * ------------------------------------------------ */
-
-enum thing { THING_NONE, THING_SCORE, THING_WEIGHT, THING_KEY, THING_OTHERS, THING_ZERO };
 
 /* What a side is, and the index of its key. */
 static enum thing thing_of(const struct lab_reader *reader, int node, char index[16])
@@ -818,6 +827,21 @@ static int as_variance(const struct lab_reader *reader, struct draft *draft)
     return 1;
 }
 
+/* "C = 10", "alpha = 0.01": the first side is a letter that is free. */
+static int is_scalar_definition(const struct draft *draft)
+{
+    static const char *const letters[] = {"C =",    "beta =", "alpha =", "n =",
+                                          "m =",    "d =",    "gamma =", "C ~",
+                                          "beta ~", "alpha ~"};
+    if (draft->uses &
+        (LAB_USES_FIRST | LAB_USES_SECOND | LAB_USES_OUTPUT | LAB_USES_HEADS))
+        return 0;
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+        if (!strncmp(draft->text, letters[i], strlen(letters[i])))
+            return 1;
+    return 0;
+}
+
 /* "x = y = 0" is "x = 0; y = 0": two zeros are not compared by their ratio. */
 static void part_zeros(char *text)
 {
@@ -846,6 +870,8 @@ static int send(struct lab_reader *reader, struct draft *draft, int is_limit)
     struct lab_understood u = {.uses = draft->uses, .is_limit = is_limit};
     if (!draft->links)
         return other(reader, *draft->why ? draft->why : "no claim");
+    if (is_scalar_definition(draft))
+        return other(reader, "a definition");
     if (as_variance(reader, draft))
         u.uses = draft->uses;
     snprintf(u.text, sizeof u.text, "%s", draft->text);
@@ -1598,10 +1624,8 @@ static int is_mended_by_condition(const struct lab_reader *reader, int i)
            beside != 'b';
 }
 
-int lab_formula_claims(struct lab_reader *reader)
+static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
 {
-    const enum lab_standing standing =
-        lab_formula_standing(reader->document, reader->passage);
     join_factors(reader);
     learn_roles(reader);
     for (int i = 0; i < reader->formula.chains; i++) {
@@ -1649,4 +1673,43 @@ int lab_formula_claims(struct lab_reader *reader)
             return -1;
     }
     return 0;
+}
+
+/* "c = v_a if gamma > 1": the case behind a formula, -1 short, 1 long, 0 none. */
+static int trailing_case(const struct lab_reader *reader)
+{
+    const struct lab_document *const document = reader->document;
+    const struct lab_passage *const p = &document->passage[reader->passage];
+    const struct lab_passage *const next = p + 1;
+    static const char *const words[] = {"if", "when", "for", "whenever", "where"};
+    char text[64], between[64];
+    if (reader->passage + 1 >= document->count || p->sentence < 0 ||
+        next->sentence != p->sentence || next->begin < p->end)
+        return 0;
+    lab_squeeze(document->source, p->end, next->begin, between, sizeof between);
+    int joined = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        joined |= !strcmp(between, words[i]);
+    const size_t length =
+        lab_squeeze(document->source, next->begin, next->end, text, sizeof text);
+    if (!joined || length < 3 || text[length - 1] != '1' ||
+        (text[length - 2] != '>' && text[length - 2] != '<'))
+        return 0;
+    const char sign = text[length - 2];
+    text[length - 2] = '\0';
+    if (lab_role_of(&reader->letters, text, 0) != LAB_ROLE_LENGTH)
+        return 0;
+    return sign == '<' ? -1 : 1;
+}
+
+int lab_formula_claims(struct lab_reader *reader)
+{
+    const int gamma = trailing_case(reader), before = reader->settled.gamma;
+    if (!gamma)
+        return formula_claims(reader,
+                              lab_formula_standing(reader->document, reader->passage));
+    reader->settled.gamma = gamma;
+    const int status = formula_claims(reader, LAB_STANDS);
+    reader->settled.gamma = before;
+    return status;
 }

@@ -263,6 +263,7 @@ struct rule {
     const char *query, *second, *rival;
     const char *grows;
     int negative;        /* the pattern has the negation itself */
+    int stated;          /* no claim after "if" */
     enum lab_subject as; /* the claim belongs there; NONE: where it stands */
     const char *exact;
     const struct lab_argument *argument;
@@ -362,7 +363,8 @@ static const struct rule rules[] = {
      .exact = "There are n - 2 terms exp(0): the scale less ln n must be large."},
     {.on = ON(AVERAGE) | ON(COPY),
      .pattern = "keys ~2 are|is ~3 orthogonal|orthonormal|perpendicular",
-     .text = "k_a^T k_b = 0"},
+     .text = "k_a^T k_b = 0",
+     .stated = 1},
     /* One head under noise. */
     {.on = SINGLE | HEADS,
      .pattern = "not|un ~0 correlated ~1 therefore|thus|hence|so|and|implies|means ~2 "
@@ -424,6 +426,13 @@ static const struct rule rules[] = {
      .text = "D_1 > high",
      .exact = "The weight of v_a has a standard deviation of 0.1 or more from a scale on "
               "that grows with n."},
+    {.on = ON(MAGNITUDE),
+     .pattern = "its|c's variance ~3 larger|higher|greater|bigger ~0 than",
+     .text = "V_1 > V_still"},
+    {.on = ON(MAGNITUDE),
+     .pattern = "variance|Var(c)|Var(o) ~4 same|unchanged|unaffected",
+     .text = "V_1 = V_still",
+     .exact = "c varies with the length of k_a, and did not before."},
     {.on = ON(MAGNITUDE),
      .pattern = "variance of @c ~2 increases|increase|grows|larger|higher|rises",
      .text = "V_1 > V_still"},
@@ -495,6 +504,24 @@ static const struct rule rules[] = {
     {.on = HEADS,
      .pattern = "@c2 ~3 fluctuat*|varies|vary|unstable",
      .text = "V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c1 ~0 depends ~1 on ~3 @ka|@score|magnitude|length",
+     .text = "V_1 > 0",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c2 ~0 depends ~1 on ~3 @ka|magnitude|length",
+     .text = "V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c ~2 more ~0 stable|robust than",
+     .text = "V_c < V_one",
+     .rival = "@",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "multi-head*|heads ~2 reduces|reduce|lowers|decreases ~2 variance",
+     .text = "V_c < V_one",
+     .rival = "@",
      .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
      .pattern = "both ~0 heads|outputs ~2 vary|fluctuate|change",
@@ -588,6 +615,12 @@ static int is_negation(const struct token *token)
         if (!token->formula && !strcmp(token->text, words[i]))
             return 1;
     return 0;
+}
+
+static int is_one_of(const struct sentence *sentence, int i, const char *words)
+{
+    return i >= 0 && i < sentence->count && !sentence->token[i].formula &&
+           in_alternatives(sentence->token[i].text, words, strlen(words));
 }
 
 /* Words that may carry a claim of the exercise. */
@@ -715,12 +748,6 @@ static void settle_input(struct lab_reader *reader, const struct sentence *sente
 /* ---- formulas in sentences ----------------------------------------------------------
  */
 
-static int is_one_of(const struct sentence *sentence, int i, const char *words)
-{
-    return i >= 0 && i < sentence->count && !sentence->token[i].formula &&
-           in_alternatives(sentence->token[i].text, words, strlen(words));
-}
-
 /* "to achieve x", "such that x": a word of the end within the four before. */
 static int is_wanted(const struct sentence *sentence, int at)
 {
@@ -837,6 +864,8 @@ int lab_sentence_claims(struct lab_reader *reader, int passage)
             continue;
         for (int i = 0; i < last && !rule->negative; i++)
             skip |= is_negation(&sentence.token[i]) && i >= first - 4;
+        for (int i = first > 4 ? first - 4 : 0; i < first && rule->stated; i++)
+            skip |= is_one_of(&sentence, i, "if|assume|assuming|suppose|when|whenever");
         const char *const key = rule->text ? rule->text : rule->shown;
         for (int i = 0; i < found; i++)
             skip |= !strcmp(seen[i], key) ||

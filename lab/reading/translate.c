@@ -243,6 +243,15 @@ static int write_basis(struct writer *w, const struct lab_node *node,
                    ? -1
                    : 0;
     }
+    if ((!strcmp(base, "a") || !strcmp(base, "b")) && index[0] && !index[1]) {
+        /* Any column; j is another one than i. */
+        const int column = isdigit((unsigned char)*index) ? *index - '0'
+                           : *index == 'j'                ? 2
+                                                          : 1;
+        if (column < 1 || column > (*base == 'a' ? 3 : 2))
+            return fail(w, "%s is no column", node->name);
+        return add(w, "%c_%d", *base, column);
+    }
     if (*index)
         return fail(w, "%s alone is not judged", node->name);
     if (!strcmp(base, "A") || !strcmp(base, "B") || !strcmp(base, "I"))
@@ -502,6 +511,33 @@ static int write_weight_sum(struct writer *w, enum over over)
                                                       : fail(w, "a sum of some weights");
 }
 
+/* sum of a_i a_i^T is A A^T, sum of c_i a_i is A c. */
+static int write_basis_sum(struct writer *w, int body)
+{
+    int factor[FACTORS];
+    const int count = collect(w->t, body, factor, 0);
+    struct lab_name name[2];
+    if (count != 2)
+        return fail(w, "a sum over basis vectors");
+    for (int i = 0; i < 2; i++) {
+        const struct lab_node *n = node_of(w->t, factor[i]);
+        if (n->kind == LAB_NODE_TRANSPOSE && i)
+            n = node_of(w->t, n->child);
+        if (n->kind != LAB_NODE_LETTER)
+            return fail(w, "a sum over basis vectors");
+        lab_name_split(n->name, &name[i]);
+    }
+    const int is_outer = node_of(w->t, factor[1])->kind == LAB_NODE_TRANSPOSE;
+    const char *const of = name[1].base;
+    if (is_outer && !strcmp(name[0].base, of) && (!strcmp(of, "a") || !strcmp(of, "b")))
+        return add(w, *of == 'a' ? "A A^T" : "B B^T");
+    if (!is_outer && !strcmp(of, "a") && !strcmp(name[0].base, "c"))
+        return add(w, "A c");
+    if (!is_outer && !strcmp(of, "b"))
+        return add(w, "B e");
+    return fail(w, "a sum over basis vectors");
+}
+
 static int write_sum_over(struct writer *w, int node)
 {
     const int body = node_of(w->t, node)->child;
@@ -510,11 +546,12 @@ static int write_sum_over(struct writer *w, int node)
     struct lab_name name;
     if (body < 0 || strcmp(node_of(w->t, node)->name, "sum") != 0)
         return fail(w, "a product over an index");
-    if (over == OVER_UNKNOWN)
+    if (over == OVER_UNKNOWN && w->t->settled->subject != LAB_SUBJECT_EXTRACT)
         return fail(w, "the bounds of the sum");
-    if (w->t->settled->subject == LAB_SUBJECT_EXTRACT ||
-        w->t->settled->subject == LAB_SUBJECT_PERMUTE)
-        return fail(w, "a sum over basis vectors");
+    if (w->t->settled->subject == LAB_SUBJECT_EXTRACT)
+        return write_basis_sum(w, body);
+    if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
+        return fail(w, "a sum over tokens");
     if (is_weight(w, body, index))
         return write_weight_sum(w, over);
     if (is_output_sum(w, body, index) && over == OVER_ALL) {
@@ -689,8 +726,16 @@ static int write_variance(struct writer *w, const struct lab_node *node)
 
 static int write_covariance(struct writer *w, const struct lab_node *node)
 {
-    struct lab_name name;
+    struct lab_name name, second;
     int factor[FACTORS];
+    const int next = node->child >= 0 ? node_of(w->t, node->child)->next : -1;
+    if (next >= 0 && takes_heads(w->t->settled) &&
+        has_role(w, node->child, LAB_ROLE_OUTPUT, &name) &&
+        has_role(w, next, LAB_ROLE_OUTPUT, &second) && name.indices && second.indices &&
+        strcmp(name.index[0], second.index[0]) != 0) {
+        w->said->uses |= LAB_USES_HEADS | LAB_USES_LAW;
+        return add(w, "Cov_12");
+    }
     if (node->child < 0 || collect(w->t, node->child, factor, 0) != 1 ||
         !has_role(w, factor[0], LAB_ROLE_KEY, &name))
         return fail(w, "a covariance of something else");
@@ -776,6 +821,11 @@ static int write_call(struct writer *w, const struct lab_node *node, enum level 
 {
     static const char *const same[] = {"exp", "ln",   "log", "sqrt", "norm",
                                        "abs", "tanh", "sin", "cos"};
+    if (!strcmp(node->name, "sigma") || !strcmp(node->name, "sigmoid")) {
+        w->said->uses |= LAB_USES_EXP;
+        return add(w, "sg(") || write_node(w, node->child, IN_SUM) || add(w, ")") ? -1
+                                                                                  : 0;
+    }
     if (!strcmp(node->name, "Var"))
         return write_variance(w, node);
     if (!strcmp(node->name, "Cov"))

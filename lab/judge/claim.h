@@ -120,7 +120,8 @@ struct lab_trace {
 
 /* 0, -1, or LAB_ILL_FORMED with the reason. */
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    enum lab_strictness reading, struct lab_trace *trace, char why[LAB_WHY]);
+                    enum lab_strictness reading, struct lab_trace *trace,
+                    char why[LAB_WHY]);
 enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
                                    enum lab_strictness reading);
 /* Whether that verdict is the same in every world. */

@@ -244,8 +244,8 @@ static void conclude(const struct sums *sums, const struct lab_claim *claim,
     else if (found->sign == '=' || found->sign == '~')
         found->error = difference(sums);
     else
-        found->error = order_error(found->sign, sums->entry[0], sums->entry[1],
-                                   claim->strict);
+        found->error =
+            order_error(found->sign, sums->entry[0], sums->entry[1], claim->strict);
     if (!(found->error >= 0))
         found->error = INFINITY;
 }

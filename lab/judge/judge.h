@@ -138,11 +138,11 @@ struct lab_judgement {
     int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
     enum lab_strictness reading; /* the one that `verdict` and all below belong to */
-    int readings_agree;       /* the other reading has the same verdict */
-    int invariant;            /* the verdict is the same in every world */
-    char holds_when[512];     /* the exact statement with its condition, never empty */
-    double measured;          /* the number that decides; NaN where none applies */
-    double expected;          /* the number by the claim; NaN where none applies */
+    int readings_agree;          /* the other reading has the same verdict */
+    int invariant;               /* the verdict is the same in every world */
+    char holds_when[512];        /* the exact statement with its condition, never empty */
+    double measured;             /* the number that decides; NaN where none applies */
+    double expected;             /* the number by the claim; NaN where none applies */
     /* The point of that number, if any: `scale` is C, beta, |q| or a gap. */
     int has_point;
     int64_t n;

@@ -366,8 +366,8 @@ static int fill_draws(struct lab_scope *scope, int heads)
     if (claim->range.on && claim->range.from >= claim->range.to)
         return lab_world_heads_at(&still, claim->range.from, heads, query, &scope->draws);
     if (claim->keys == LAB_KEYS_DRAWN) {
-        const int status = lab_world_heads(scope->point, claim->magnitude, heads, query,
-                                           &scope->draws);
+        const int status =
+            lab_world_heads(scope->point, claim->magnitude, heads, query, &scope->draws);
         return status || !claim->range.on ? status
                                           : keep_range(&scope->draws, &claim->range);
     }

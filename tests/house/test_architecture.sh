@@ -21,7 +21,7 @@ files() {
 # listed for it below.  Within lab: measure <- setups <-
 # {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
 # {experiments, report}, experiments <- place, language <- {sheets, grade}, judge <- reading,
-# {experiments, sheets, grade, design, reading} <- door, {figures, reading, report} <- marks.
+# {experiments, sheets, grade, design} <- door.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -47,23 +47,22 @@ includes() {
             sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
             sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
-            sees["lab/reading"] = "attend lab/exercise lab/measure lab/language lab/judge lab/grade lab/reading"
             sees["lab/judge"] = "attend lab/measure lab/language lab/exercise lab/judge"
             sees["lab/sheets"] = "attend lab/measure lab/judge lab/sheets"
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            sees["lab/marks"] = "attend lab/figures lab/reading lab/report lab/marks"
-            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/reading lab/door"
+            sees["lab/understanding"] = "lab/language lab/judge lab/reading lab/understanding"
+            sees["lab/reading"] = "attend lab/exercise lab/language lab/judge lab/grade lab/reading lab/understanding"
+            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/sheets lab/grade lab/design lab/report lab/place lab/marks lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/understanding lab/sheets lab/grade lab/design lab/report lab/place lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/document"] = lab
             sees["tools/grade"] = "attend grade shared " lab
-            sees["tools/judge"] = "attend judge shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check gpu shared " lab

@@ -9,7 +9,6 @@
 #include "lab/judge/claim.h"
 #include "lab/reading/document.h"
 #include "lab/reading/formula.h"
-#include "lab/reading/reading.h"
 
 /* ---- letters ------------------------------------------------------------------ */
 
@@ -59,16 +58,14 @@ struct lab_settled {
     enum lab_subject subject;
     char query[LAB_QUERIES][LAB_SIDE]; /* q, q_1, q_2; "": none */
     int query_line[LAB_QUERIES];
-    char matrix[LAB_SIDE]; /* M */
-    char single[LAB_SIDE]; /* the query of one head, to compare heads with */
-    char lead[16];         /* index of the key that is copied, "j" */
-    char input[24];        /* the permuted input, "X Pi" */
-    int gamma;             /* the case that is treated: 0 none, -1 short, 1 long */
+    char matrix[LAB_SIDE];  /* M */
+    char single[LAB_SIDE];  /* the query of one head, to compare heads with */
+    char lead[16];          /* index of the key that is copied, "j" */
+    char input[24];         /* the permuted input, "X Pi" */
     struct lab_range range; /* of gamma, in the clause that is read */
-    int range_line, range_sentence;
-    int aside;        /* the sentence whose premise is none of these; -1: none */
-    int matrix_wrong; /* M was judged, and is no answer */
-    int own_law[2];        /* a relative length of k_a or k_b has a law of its own */
+    int aside;              /* the sentence whose premise is none of these; -1: none */
+    int matrix_wrong;       /* M was judged, and is no answer */
+    int own_law[2];         /* a relative length of k_a or k_b has a law of its own */
     double variance[2];
 };
 
@@ -213,11 +210,8 @@ enum lab_standing {
     LAB_WANTED   /* "to achieve x = y" */
 };
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
-/* The range of gamma after a formula, "x whenever gamma > 1": 1, or 0. */
-int lab_range_behind(const struct lab_document *document, int passage,
-                     const struct lab_letters_known *letters, struct lab_range *range);
-/* Whether a formula is the condition of the one before it. */
-int lab_stands_behind(const struct lab_document *document, int passage);
+/* Words of a sentence, without its formulas, "then" and the like. */
+int lab_sentence_words(const struct lab_document *document, int passage);
 /* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
 int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Signs of a formula: LaTeX, Unicode and ASCII give the same ones. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,6 +102,14 @@ static int read_list(struct lab_scan *scan, size_t at)
     return 1;
 }
 
+static size_t trimmed(const struct lab_scan *scan, size_t begin, size_t end)
+{
+    while (end > begin &&
+           (is_blank(scan->source[end - 1]) || scan->source[end - 1] == '*'))
+        end--;
+    return end;
+}
+
 /*
  * "1.2 Title", "c) Title": a short line of words without a formula or a full stop, most
  * of them with a capital, or none but the label.
@@ -110,9 +118,8 @@ static int is_title(const struct lab_scan *scan, size_t begin, size_t end, size_
 {
     int words = 0, capitals = 0;
 
-    while (end > begin && is_blank(scan->source[end - 1]))
-        end--;
-    if (end - begin > 90 || strchr(".,;", scan->source[end - 1]))
+    end = trimmed(scan, begin, end);
+    if (begin + label >= end || end - begin > 90 || strchr(".,;", scan->source[end - 1]))
         return 0;
     for (size_t i = begin + label; i < end; i++) {
         const char c = scan->source[i];
@@ -150,14 +157,6 @@ static int skip_environment(struct lab_scan *scan, size_t at)
     return 1;
 }
 
-static size_t trimmed(const struct lab_scan *scan, size_t begin, size_t end)
-{
-    while (end > begin &&
-           (is_blank(scan->source[end - 1]) || scan->source[end - 1] == '*'))
-        end--;
-    return end;
-}
-
 /* A line with a number and a title is a heading: "2 Multi-Headed Attention". */
 static size_t read_label(const struct lab_scan *scan, size_t begin, size_t end,
                          int marked, struct lab_numbering *numbering)
@@ -191,6 +190,17 @@ static void skip_number(struct lab_scan *scan, size_t begin, size_t end)
 }
 
 /* What a line begins with; 1 if the line is done. */
+/* A line of "====" or "----". */
+static int is_rule(const struct lab_scan *scan, size_t begin, size_t end)
+{
+    size_t at = begin;
+    while (at < end && scan->source[at] == scan->source[begin])
+        at++;
+    while (at < end && is_blank(scan->source[at]))
+        at++;
+    return at == end && end - begin > 2 && strchr("=-*_", scan->source[begin]);
+}
+
 int lab_scan_read_line_start(struct lab_scan *scan)
 {
     const size_t end = lab_scan_line_end(scan, scan->at);
@@ -199,7 +209,7 @@ int lab_scan_read_line_start(struct lab_scan *scan)
 
     while (begin < end && is_blank(scan->source[begin]))
         begin++;
-    if (begin == end) {
+    if (begin == end || is_rule(scan, begin, end)) {
         lab_scan_close_sentence(scan, scan->at);
         lab_scan_advance(scan, end < scan->size ? end + 1 : end);
         scan->text = scan->at;

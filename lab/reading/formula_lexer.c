@@ -260,6 +260,7 @@ static const struct lab_symbol ascii[] = {
     {">=", LAB_SIGN_RELATION, "", LAB_REL_AT_LEAST},
     {"<=", LAB_SIGN_RELATION, "", LAB_REL_AT_MOST},
     {"!=", LAB_SIGN_RELATION, "", LAB_REL_UNEQUAL},
+    {"/=", LAB_SIGN_RELATION, "", LAB_REL_UNEQUAL},
     {"~=", LAB_SIGN_RELATION, "", LAB_REL_NEAR},
     {"=~", LAB_SIGN_RELATION, "", LAB_REL_NEAR},
     {":=", LAB_SIGN_RELATION, "", LAB_REL_EQUAL},
@@ -506,6 +507,24 @@ static int closes_dropped(struct lab_lexer *lexer)
     return 0;
 }
 
+/* "k.q" and "A'.A" are products, "k.T" is a transpose. */
+static int read_point(struct lab_lexer *lexer, struct lab_sign *sign)
+{
+    const char before = lexer->at ? lexer->source[lexer->at - 1] : ' ';
+    const char after = at(lexer, 1);
+
+    if ((!is_letter(before) && !strchr(")]'", before)) ||
+        (!is_letter(after) && after != '('))
+        return 0;
+    sign->kind = LAB_SIGN_TIMES;
+    lexer->at++;
+    if (after == 'T' && !is_letter(at(lexer, 1))) {
+        take_text(sign, LAB_SIGN_RAISED, "T", 1);
+        lexer->at++;
+    }
+    return 1;
+}
+
 static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     const char c = at(lexer, 0);
@@ -526,6 +545,8 @@ static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
                (c == '.' && is_digit(at(lexer, 1)) &&
                 lexer->previous != LAB_SIGN_NUMBER && lexer->previous != LAB_SIGN_LETTER))
         read_number(lexer, sign);
+    else if (c == '.' && !lexer->words_end && read_point(lexer, sign))
+        return;
     else if (is_letter(c))
         read_letters(lexer, sign);
     else if (c == '\\')

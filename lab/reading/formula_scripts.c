@@ -169,12 +169,17 @@ static int is_named(const struct lab_parser *parser, int node, const char *name)
            !strcmp(parser->formula->node[node].name, name);
 }
 
-/* A mark on a letter, the transpose of anything else. */
+/*
+ * A mark on a letter; the transpose of anything else, and without LaTeX also of a letter
+ * that is multiplied: "A'A", "k_a' q".
+ */
 static int read_prime(struct lab_parser *parser, int base)
 {
     while (parser->sign.kind == LAB_SIGN_PRIME)
         lab_parser_next(parser);
-    if (parser->formula->node[base].kind != LAB_NODE_LETTER)
+    if (parser->formula->node[base].kind != LAB_NODE_LETTER ||
+        (!parser->lexer.latex &&
+         (parser->sign.kind == LAB_SIGN_TIMES || lab_starts_factor(parser))))
         return lab_node_wrap(parser, LAB_NODE_TRANSPOSE, base);
     parser->formula->node[base].mark = '\'';
     parser->formula->node[base].end = parser->passed;

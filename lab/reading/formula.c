@@ -78,6 +78,28 @@ static int has_relation(const struct lab_parser *parser, int root)
     return node[root].child >= 0 && node[node[root].child].after;
 }
 
+/* What stands below or above a relation; a condition there holds for the chain. */
+static int read_arrow_label(struct lab_parser *parser, int labelled)
+{
+    while ((labelled &&
+            (parser->sign.kind == LAB_SIGN_BRACE ||
+             (parser->sign.kind == LAB_SIGN_OPEN && parser->sign.text[0] == '['))) ||
+           parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_UP) {
+        if (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_UP) {
+            lab_parser_next(parser);
+            if (parser->sign.kind != LAB_SIGN_BRACE) {
+                lab_parser_next(parser);
+                continue;
+            }
+        }
+        if (lab_read_late(parser))
+            return -1;
+        if (*parser->formula->why)
+            return -1;
+    }
+    return 0;
+}
+
 /*
  * Goes on with `root`: relations and operands.  An arrow is a relation unless the chain
  * has one and what follows has one of its own: then it means "therefore".
@@ -97,7 +119,7 @@ static int read_relations(struct lab_parser *parser, int root)
         node[last].after = (unsigned char)(arrow ? LAB_REL_TENDS : parser->sign.code);
         const int labelled = arrow && parser->sign.code;
         lab_parser_next(parser);
-        if (labelled && parser->sign.kind == LAB_SIGN_BRACE && lab_read_late(parser))
+        if (read_arrow_label(parser, labelled))
             return -1;
         right = read_operand(parser);
         if (right < 0)

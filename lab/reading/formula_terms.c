@@ -134,17 +134,16 @@ static int multiply(struct lab_parser *parser, int left, int right, int *product
 }
 
 /*
- * A capital sigma of Unicode at the beginning of a term is a sum if its index is one of
- * i to n, or missing, and a letter follows: "Σ_i α_i".
+ * A capital sigma at the beginning of a term is a sum if a letter follows and its index
+ * is a relation, "\Sigma_{i=1}^n", or in Unicode one of i to n, or missing: "Σ_i α_i".
  */
 static int is_sum(const struct lab_parser *parser)
 {
     struct lab_lexer copy = parser->lexer;
     struct lab_sign sign;
-    int depth = 0;
+    int depth = 0, relation = (unsigned char)copy.source[parser->sign.begin] >= 0x80;
 
-    if (parser->sign.kind != LAB_SIGN_LETTER || strcmp(parser->sign.text, "Sigma") != 0 ||
-        (unsigned char)copy.source[parser->sign.begin] < 0x80)
+    if (parser->sign.kind != LAB_SIGN_LETTER || strcmp(parser->sign.text, "Sigma") != 0)
         return 0;
     copy.log = NULL;
     lab_lexer_next(&copy, &sign);
@@ -160,13 +159,14 @@ static int is_sum(const struct lab_parser *parser)
             if (down && sign.kind == LAB_SIGN_LETTER && !depth &&
                 !strchr("ijklmn", sign.text[0]))
                 return 0;
+            relation |= down && sign.kind == LAB_SIGN_RELATION;
             depth += sign.kind == LAB_SIGN_BRACE || sign.kind == LAB_SIGN_OPEN;
             depth -= sign.kind == LAB_SIGN_BRACE_END || sign.kind == LAB_SIGN_CLOSE;
             lab_lexer_next(&copy, &sign);
         } while (depth > 0 && sign.kind != LAB_SIGN_END);
     }
-    return sign.kind == LAB_SIGN_LETTER || sign.kind == LAB_SIGN_FUNCTION ||
-           sign.kind == LAB_SIGN_OPEN;
+    return relation && (sign.kind == LAB_SIGN_LETTER || sign.kind == LAB_SIGN_FUNCTION ||
+                        sign.kind == LAB_SIGN_OPEN);
 }
 
 int lab_read_term(struct lab_parser *parser)

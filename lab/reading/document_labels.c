@@ -166,6 +166,17 @@ static int is_joined(const char *text, size_t length)
     return length == 1 || !is_letter(text[1]);
 }
 
+/* "1) (c)", "1 c) i": the letter of a part behind a number. */
+static int is_followed(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && at < 4 && strchr(" .)", text[at]))
+        at++;
+    at += at < length && text[at] == '(';
+    return at && at + 1 < length && small(text[at]) >= 'a' && small(text[at]) <= 'e' &&
+           text[at + 1] == ')';
+}
+
 /* One atom; `bare`: it needs no punctuation after it. */
 static size_t read_atom(const char *text, size_t length, int bare, struct atom *atom)
 {
@@ -186,6 +197,8 @@ static size_t read_atom(const char *text, size_t length, int bare, struct atom *
         }
         if (!opened && is_joined(word + size, room - size))
             return size;
+        if (!opened && atom->number <= 2 && is_followed(word + size, room - size))
+            return size + (word[size] == ')' || word[size] == '.');
         if (atom->number > 9)
             return 0;
     } else {
@@ -298,7 +311,8 @@ size_t lab_label_read(const char *text, size_t length, int marked,
         const int bare = is_bare(text + at, length - at, level, &before);
         const size_t size = read_atom(text + at, length - at, bare, &atom);
         const int joined = atom.number && !atom.second &&
-                           is_joined(text + at + size, length - at - size);
+                           (is_joined(text + at + size, length - at - size) ||
+                            is_followed(text + at + size, length - at - size));
         if (!size || !apply(&atom, joined ? 2 : level, !atoms, &further))
             break;
         if (atom.letter && !atoms && marked == 2 && size == 1)

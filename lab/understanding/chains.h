@@ -47,6 +47,7 @@ const char *lab_relation_sign(unsigned char relation);
 int lab_in_word(char c);
 int lab_has_word(const char *text, const char *word);
 int lab_lengths_vary(const struct lab_settled *settled);
+int lab_on_tokens(const struct lab_settled *settled); /* of the second question */
 int lab_takes_heads(const struct lab_settled *settled);
 
 /* ---- definitions.c ---- */

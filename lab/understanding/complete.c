@@ -28,6 +28,12 @@ int lab_lengths_vary(const struct lab_settled *settled)
            settled->subject == LAB_SUBJECT_BOTH;
 }
 
+int lab_on_tokens(const struct lab_settled *settled)
+{
+    return settled->subject == LAB_SUBJECT_PERMUTE ||
+           settled->subject == LAB_SUBJECT_POSITIONS;
+}
+
 int lab_takes_heads(const struct lab_settled *settled)
 {
     return settled->subject == LAB_SUBJECT_HEADS || settled->subject == LAB_SUBJECT_BOTH;
@@ -86,10 +92,11 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     claim->text = u->text;
     if (claim->topic == LAB_TOPIC_KEYS && settled->subject == LAB_SUBJECT_EXTRACT)
         claim->topic = LAB_TOPIC_BASIS;
-    if (claim->topic == LAB_TOPIC_KEYS && settled->subject == LAB_SUBJECT_PERMUTE) {
+    if (claim->topic == LAB_TOPIC_KEYS && lab_on_tokens(settled)) {
         claim->topic = LAB_TOPIC_TOKENS;
         if (u->uses & LAB_USES_INPUT) {
-            snprintf(u->input, sizeof u->input, "%s", settled->input);
+            snprintf(u->input, sizeof u->input, "%s",
+                     *settled->input ? settled->input : "Pi X");
             claim->input = u->input;
         }
     }

@@ -204,7 +204,7 @@ static const struct lab_rule table[] = {
               "them."},
     {.on = ONE_HEAD | LAB_ON_HEADS,
      .pattern = "@scores ~1 doesn't|not|no|isn't ~1 hold|holds|true|longer|valid",
-     .text = "D_gap > high",
+     .text = "D_share > high",
      .negative = 1},
     {.on = LAB_ON_HEADS,
      .pattern = "k_a and mu_b|m_b ~1 orthogonal|perpendicular",

@@ -32,7 +32,7 @@ static void learn_input(struct lab_reader *reader, const struct lab_node *produc
 {
     struct lab_name left, right;
     const int second = lab_node_of(reader, product->child)->next;
-    if (reader->settled.subject != LAB_SUBJECT_PERMUTE || second < 0 ||
+    if (!lab_on_tokens(&reader->settled) || second < 0 ||
         lab_node_of(reader, second)->next >= 0 || *reader->settled.input ||
         !lab_lone_letter(reader, product->child, &left) ||
         !lab_lone_letter(reader, second, &right))
@@ -43,6 +43,31 @@ static void learn_input(struct lab_reader *reader, const struct lab_node *produc
         snprintf(reader->settled.input, sizeof reader->settled.input, "Pi X");
     if (of_left == LAB_ROLE_INPUT && of_right == LAB_ROLE_PERMUTATION)
         snprintf(reader->settled.input, sizeof reader->settled.input, "X Pi");
+}
+
+/* T = P X. */
+static void learn_moved(struct lab_reader *reader, const struct lab_chain *chain)
+{
+    struct lab_name name, left, right;
+    const struct lab_node *const side =
+        chain->count > 1 ? lab_node_of(reader, chain->side[1]) : NULL;
+    if (!side || !lab_on_tokens(&reader->settled) || chain->after[0] != LAB_REL_EQUAL ||
+        !lab_lone_letter(reader, chain->side[0], &name) || name.indices ||
+        lab_node_of(reader, chain->side[0])->mark ||
+        lab_letter_role(reader, &name) != LAB_ROLE_NONE ||
+        side->kind != LAB_NODE_PRODUCT || side->child < 0 ||
+        strchr("ZYOHSAQKV", *name.base))
+        return;
+    const int second = lab_node_of(reader, side->child)->next;
+    if (second < 0 || lab_node_of(reader, second)->next >= 0 ||
+        !lab_lone_letter(reader, side->child, &left) ||
+        !lab_lone_letter(reader, second, &right))
+        return;
+    const enum lab_role of_left = lab_letter_role(reader, &left),
+                        of_right = lab_letter_role(reader, &right);
+    if ((of_left == LAB_ROLE_PERMUTATION && of_right == LAB_ROLE_INPUT) ||
+        (of_left == LAB_ROLE_INPUT && of_right == LAB_ROLE_PERMUTATION))
+        snprintf(reader->settled.moved, sizeof reader->settled.moved, "%s", name.base);
 }
 
 /* z_i = k_i^T q is a score; o = sum w_i x_i an output, and x_i a value. */
@@ -114,6 +139,8 @@ void lab_learn_roles(struct lab_reader *reader)
             lab_chain_open(reader, reader->formula.chain[i].root);
         if (chain.count)
             learn_definition(reader, &chain, line);
+        if (chain.count)
+            learn_moved(reader, &chain);
     }
     for (int i = 0; i < reader->formula.nodes; i++) {
         const struct lab_node *const n = lab_node_of(reader, i);

@@ -108,8 +108,7 @@ int lab_attention_claims(struct lab_reader *reader, const struct lab_chain *chai
     struct lab_name name, inner;
     if (chain->count < 2 || chain->after[0] != LAB_REL_EQUAL ||
         !lab_lone_letter(reader, chain->side[0], &name) ||
-        reader->settled.subject == LAB_SUBJECT_EXTRACT ||
-        reader->settled.subject == LAB_SUBJECT_PERMUTE)
+        reader->settled.subject == LAB_SUBJECT_EXTRACT || lab_on_tokens(&reader->settled))
         return 0;
     const struct lab_node *const side = lab_node_of(reader, chain->side[1]);
     const enum lab_role role = lab_letter_role(reader, &name);
@@ -191,8 +190,7 @@ int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain)
     char index[16];
     struct lab_understood u = {
         .claim = {.topic = LAB_TOPIC_ROW, .grows = "C", .strict = 1}};
-    if (reader->settled.subject == LAB_SUBJECT_EXTRACT ||
-        reader->settled.subject == LAB_SUBJECT_PERMUTE)
+    if (reader->settled.subject == LAB_SUBJECT_EXTRACT || lab_on_tokens(&reader->settled))
         return 0;
     for (int i = 0; i + 1 < chain->count; i++) {
         const struct lab_node *const right = lab_node_of(reader, chain->side[i + 1]);

@@ -203,8 +203,7 @@ int lab_premise(struct lab_reader *reader, int i, const struct lab_chain *chain)
 {
     struct lab_settled *const settled = &reader->settled;
     struct lab_range range;
-    if (settled->subject == LAB_SUBJECT_EXTRACT ||
-        settled->subject == LAB_SUBJECT_PERMUTE)
+    if (settled->subject == LAB_SUBJECT_EXTRACT || lab_on_tokens(settled))
         return 0;
     if (range_of(reader, chain, &range)) {
         if (i && reader->formula.chain[i].before == LAB_WHERE)

@@ -122,6 +122,18 @@ static const struct sign {
     {"XPi", LAB_SUBJECT_PERMUTE, 5},
     {"(PX)", LAB_SUBJECT_PERMUTE, 4},
     {"PiX", LAB_SUBJECT_PERMUTE, 5},
+    {"=PX", LAB_SUBJECT_PERMUTE, 6},
+    {"PXW", LAB_SUBJECT_PERMUTE, 5},
+    {"PSP", LAB_SUBJECT_PERMUTE, 5},
+    {"PX=", LAB_SUBJECT_PERMUTE, 3},
+    {"sinusoid", LAB_SUBJECT_POSITIONS, 5},
+    {"Phi_", LAB_SUBJECT_POSITIONS, 4},
+    {"Phi", LAB_SUBJECT_POSITIONS, 2},
+    {"position", LAB_SUBJECT_POSITIONS, 4},
+    {"embedding", LAB_SUBJECT_POSITIONS, 3},
+    {"sint", LAB_SUBJECT_POSITIONS, 4},
+    {"sin(", LAB_SUBJECT_POSITIONS, 4},
+    {"integer", LAB_SUBJECT_POSITIONS, 3},
 };
 
 static const struct {
@@ -132,12 +144,13 @@ static const struct {
     {"1b-i", LAB_SUBJECT_EXTRACT}, {"1c-ii", LAB_SUBJECT_MAGNITUDE},
     {"1c", LAB_SUBJECT_NOISE},     {"1d-ii", LAB_SUBJECT_BOTH},
     {"1d", LAB_SUBJECT_HEADS},     {"2a", LAB_SUBJECT_PERMUTE},
+    {"2b", LAB_SUBJECT_POSITIONS},
 };
 
 const char *lab_subject_question(enum lab_subject subject)
 {
     static const char *const questions[LAB_SUBJECTS] = {
-        "", "1a", "1b-i", "1b-ii", "1c-i", "1c-ii", "1d-i", "1d-ii", "2a"};
+        "", "1a", "1b-i", "1b-ii", "1c-i", "1c-ii", "1d-i", "1d-ii", "2a", "2b"};
     return questions[subject];
 }
 

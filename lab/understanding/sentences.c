@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/understanding/chains.h"
 #include "lab/understanding/grammar.h"
 
 static int is_negation(const struct lab_word *token)
@@ -146,7 +147,7 @@ int lab_sentence_claims(struct lab_reader *reader, int passage)
     int found = 0, applied = 0, covered[8][2];
 
     lab_sentence_open(reader->document, passage, &sentence);
-    if (reader->settled.subject == LAB_SUBJECT_PERMUTE)
+    if (lab_on_tokens(&reader->settled))
         settle_input(reader, &sentence);
     if (reader->surveying)
         return 1;

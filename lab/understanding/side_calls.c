@@ -76,7 +76,10 @@ static int input_of(const struct lab_writer *w, int node)
         return -1;
     if (!strcmp(said.text, "X"))
         return 0;
-    return *w->t->settled->input && !strcmp(said.text, w->t->settled->input) ? 1 : -1;
+    if (!strcmp(said.text, "X_moved"))
+        return 1;
+    return !strcmp(said.text, *w->t->settled->input ? w->t->settled->input : "Pi X") ? 1
+                                                                                     : -1;
 }
 
 /* S(X), softmax(S(X)), Attention(X), Q(X) of the permutation. */
@@ -102,6 +105,11 @@ static int write_attention(struct lab_writer *w, const struct lab_node *node,
         return moved < 0 ? lab_write_fail(w, "softmax of something else")
                          : lab_write(w, moved ? "P_moved" : "P");
     }
+    if (is_softmax)
+        return lab_write(w, "softmax(") || lab_write_node(w, node->child, LAB_IN_SUM) ||
+                       lab_write(w, ")")
+                   ? -1
+                   : 0;
     if (strlen(node->name) == 1 && strchr("QKV", node->name[0]))
         return (level > LAB_IN_TERM && lab_write(w, "(")) ||
                        lab_write_node(w, node->child,
@@ -171,7 +179,7 @@ int lab_write_call(struct lab_writer *w, const struct lab_node *node,
                    ? -1
                    : 0;
     }
-    if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
+    if (lab_on_tokens(w->t->settled))
         return write_attention(w, node, level);
     if (!strcmp(node->name, "P"))
         return write_probability(w, node);

@@ -189,17 +189,97 @@ static int write_basis(struct lab_writer *w, const struct lab_node *node,
     return lab_write_fail(w, "%s is unknown", node->name);
 }
 
-/* Letters of the permutation. */
+/* ---- letters of the permutation ---- */
+
+/* X', X_perm, T where T = P X. */
+static int is_moved(const struct lab_writer *w, const struct lab_node *node,
+                    const struct lab_name *name)
+{
+    static const char *const indices[] = {"perm", "P", "new", "Pi", "pi", "p"};
+    if (node->mark || !strcmp(name->base, w->t->settled->moved))
+        return 1;
+    for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++)
+        if (name->indices == 1 && !strcmp(name->index[0], indices[i]))
+            return 1;
+    return 0;
+}
+
+static int formula_has(const struct lab_writer *w, const char *const *names, size_t count)
+{
+    for (int i = 0; i < w->t->formula->nodes; i++) {
+        const struct lab_node *const n = lab_side_node(w->t, i);
+        struct lab_name name;
+        if (n->kind != LAB_NODE_LETTER && n->kind != LAB_NODE_CALL)
+            continue;
+        lab_name_split(n->name, &name);
+        for (size_t k = 0; k < count; k++)
+            if (!strcmp(name.base, names[k]))
+                return 1;
+    }
+    return 0;
+}
+
+/* The scores of X, or of the permuted input, divided where the formula has a root. */
+static int write_scores(struct lab_writer *w, int moved, enum lab_level level)
+{
+    static const char *const roots[] = {"sqrt"};
+    const char *const x = moved ? "X_moved" : "X";
+    const int open = level > LAB_IN_PRODUCT;
+    return lab_write(w, "%s%s W_Q (%s W_K)^T%s%s", open ? "(" : "", x, x,
+                     formula_has(w, roots, 1) ? "/sqrt(d)" : "", open ? ")" : "");
+}
+
+/*
+ * Outputs and weights are the engine's, but beside their own factors: "Z' = A' V'" has
+ * the scores as the formula writes them.
+ */
+static int write_output_of(struct lab_writer *w, int moved, int weights,
+                           enum lab_level level)
+{
+    static const char *const factors[] = {"V", "K", "Q", "S", "W", "softmax", "A"};
+    const int open = level > LAB_IN_PRODUCT;
+    if (!weights && !formula_has(w, factors, 7)) {
+        w->said->uses |= moved ? LAB_USES_INPUT : 0;
+        return lab_write(w, moved ? "Att_moved" : "Att");
+    }
+    if (lab_write(w, "%ssoftmax(", open && !weights ? "(" : "") ||
+        write_scores(w, moved, LAB_IN_SUM) || lab_write(w, ")"))
+        return -1;
+    return weights ? 0
+                   : lab_write(w, " %s W_V%s", moved ? "X_moved" : "X", open ? ")" : "");
+}
+
 static int write_token(struct lab_writer *w, const struct lab_node *node,
-                       const struct lab_name *name)
+                       const struct lab_name *name, enum lab_level level)
 {
     const enum lab_role role = lab_role_of(w->t->letters, name->base, name->indices > 0);
-    if ((role == LAB_ROLE_PERMUTATION || !strcmp(name->base, "P")) && !name->indices)
+    const char *const base = name->base, *const index = name->indices ? *name->index : "";
+    const int moved = is_moved(w, node, name), open = level > LAB_IN_PRODUCT;
+    if ((role == LAB_ROLE_PERMUTATION || !strcmp(base, "P")) && !moved && !name->indices)
         return lab_write(w, "Pi");
-    if (role == LAB_ROLE_INPUT && !name->indices)
-        return lab_write(w, "X");
-    if (!strcmp(name->base, "W"))
-        return lab_write(w, "W");
+    if (!strcmp(base, "W") && !moved)
+        return lab_write(
+            w, strlen(index) == 1 && strchr("QKV", *index) ? "W_%s" : "W%.0s", index);
+    if (!strcmp(base, "Phi") && !name->indices && !moved)
+        return lab_write(w, "Pos");
+    if (name->indices && !moved)
+        return lab_write_fail(w, "%s is unknown", node->name);
+    if (role == LAB_ROLE_INPUT || !strcmp(base, "X") ||
+        !strcmp(base, w->t->settled->moved))
+        return lab_write(w, moved ? "X_moved" : "X");
+    if (!strcmp(base, "I") && !moved)
+        return lab_write(w, "I");
+    if (!strcmp(base, "d") && !moved)
+        return lab_write(w, "d");
+    if (strlen(base) == 1 && strchr("QKV", *base))
+        return lab_write(w, "%s%s W_%s%s", open ? "(" : "", moved ? "X_moved" : "X", base,
+                         open ? ")" : "");
+    if (!strcmp(base, "S"))
+        return write_scores(w, moved, level);
+    if (!strcmp(base, "A"))
+        return write_output_of(w, moved, 1, level);
+    if (strlen(base) == 1 && strchr("ZYOH", *base))
+        return write_output_of(w, moved, 0, level);
     return lab_write_fail(w, "%s is unknown", node->name);
 }
 
@@ -211,8 +291,8 @@ int lab_write_letter(struct lab_writer *w, const struct lab_node *node,
     lab_write_note(w, node->name);
     if (w->t->settled->subject == LAB_SUBJECT_EXTRACT)
         return write_basis(w, node, &name, level);
-    if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
-        return write_token(w, node, &name);
+    if (lab_on_tokens(w->t->settled))
+        return write_token(w, node, &name, level);
     if (!strcmp(name.base, "I") && !name.indices)
         return lab_write(w, "I");
     if (!strcmp(name.base, "pi") || (!strcmp(name.base, "e") && !name.indices))

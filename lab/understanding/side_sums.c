@@ -153,7 +153,7 @@ int lab_write_series(struct lab_writer *w, int node)
         return lab_write_fail(w, "the bounds of the sum");
     if (w->t->settled->subject == LAB_SUBJECT_EXTRACT)
         return write_basis_sum(w, body);
-    if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
+    if (lab_on_tokens(w->t->settled))
         return lab_write_fail(w, "a sum over tokens");
     if (is_weight(w, body, index))
         return write_weight_sum(w, over);

@@ -48,6 +48,7 @@ enum lab_subject {
     LAB_SUBJECT_HEADS,     /* 1d-i */
     LAB_SUBJECT_BOTH,      /* 1d-ii: heads under the noise of magnitudes */
     LAB_SUBJECT_PERMUTE,   /* 2a */
+    LAB_SUBJECT_POSITIONS, /* 2b */
     LAB_SUBJECTS
 };
 
@@ -62,6 +63,7 @@ struct lab_settled {
     char single[LAB_SIDE];  /* the query of one head, to compare heads with */
     char lead[16];          /* index of the key that is copied, "j" */
     char input[24];         /* the permuted input, "X Pi" */
+    char moved[24]; /* a letter for it, as T where T = P X */
     struct lab_range range; /* of gamma, in the clause that is read */
     int aside;              /* the sentence whose premise is none of these; -1: none */
     int matrix_wrong;       /* M was judged, and is no answer */

@@ -141,7 +141,7 @@ TEST(noise_of_one_head)
     EXPECT("true", "s_a = gamma C", LONG "$k_a^T q = \\gamma C$");
     EXPECT("limit", "alpha_a = exp(gamma C)/(exp(C) + exp(gamma C))",
            LONG "$\\alpha_a = \\frac{\\exp(\\gamma C)}{\\exp(C) + \\exp(\\gamma C)}$");
-    EXPECT("limit", "c_short = v_b", LONG "$\\gamma \\to 0.5$: $c = v_b$");
+    EXPECT("limit", "c = v_b", LONG "$\\gamma \\to 0.5$: $c = v_b$");
     EXPECT("limit", "VarS_a = C^2 (2 alpha + 1/2) ~ C^2/2",
            LONG "$$\\text{Var}[k_a^T q] = C^2(2\\alpha + \\frac12) \\approx "
                 "\\frac{C^2}{2}$$");
@@ -204,7 +204,7 @@ TEST(goals_assumptions_and_denials_are_no_claims)
            TWO "To achieve $c \\approx \\frac12(v_a + v_b)$, we take two heads.");
     EXPECT("not found", "s_a ~ s_b",
            LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
-    EXPECT("true", "D_gap > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
+    EXPECT("true", "D_share > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
     EXPECT("not found", "s_a = C", ONE "(c) ii)\n\nIf $k_a^T q = C$ we are done.");
 }
 

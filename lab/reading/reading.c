@@ -10,6 +10,7 @@
 
 #include "lab/reading/judging.h"
 #include "lab/reading/marking.h"
+#include "lab/reading/spelling.h"
 #include "lab/understanding/sections.h"
 
 enum { CACHE = 128, KEY = 1400, CASE_ENDS = 4 };
@@ -22,7 +23,10 @@ struct cached {
 
 struct session {
     struct lab_reading *reading;
-    struct lab_document document;
+    struct lab_document document; /* in one spelling */
+    const char *source;           /* as printed */
+    char *text;
+    struct lab_spellings spellings;
     struct lab_exercise exercise;
     struct lab_reader reader;
     struct cached *cache;
@@ -93,7 +97,7 @@ static struct lab_read_claim *add_claim(struct session *session)
              refines ? p->question
              : same  ? question
                      : p->question);
-    copy_text(claim->quote, sizeof claim->quote, session->document.source + p->begin,
+    copy_text(claim->quote, sizeof claim->quote, session->source + p->begin,
               p->end - p->begin);
     session->emitted++;
     return claim;
@@ -117,6 +121,15 @@ static void add_restored(struct session *session, struct lab_read_claim *claim)
     for (int i = 0; claim->formula && i < formula->restored; i++)
         lab_text_add(&text, "%s%s read as %s", *claim->letters ? "; " : "",
                      formula->restore[i].from, formula->restore[i].to);
+    for (int i = 0; claim->formula && i < session->spellings.count; i++) {
+        const struct lab_spelling *const s = &session->spellings.spelling[i];
+        for (size_t at = claim->begin; at < claim->end; at++)
+            if (session->source[at] == s->from && session->text[at] == s->to) {
+                lab_text_add(&text, "%s%c read as %c", *claim->letters ? "; " : "",
+                             s->from, s->to);
+                break;
+            }
+    }
 }
 
 static void make_key(const struct lab_understood *u, char key[KEY])
@@ -370,9 +383,18 @@ static int list_letters(struct session *session)
 {
     const struct lab_letters_known *const known = &session->reader.letters;
     struct lab_reading *const reading = session->reading;
-    reading->letter = calloc((size_t)known->count + 1, sizeof *reading->letter);
+    const struct lab_spellings *const own = &session->spellings;
+    reading->letter =
+        calloc((size_t)(known->count + own->count) + 1, sizeof *reading->letter);
     if (!reading->letter)
         return -1;
+    for (int i = 0; i < own->count; i++) {
+        struct lab_read_letter *const letter = &reading->letter[reading->letters++];
+        snprintf(letter->letter, sizeof letter->letter, "%c", own->spelling[i].from);
+        snprintf(letter->meaning, sizeof letter->meaning, "%s, %c",
+                 own->spelling[i].means, own->spelling[i].to);
+        letter->line = own->spelling[i].line;
+    }
     for (int i = 0; i < known->count; i++) {
         struct lab_read_letter *const letter = &reading->letter[reading->letters++];
         snprintf(letter->letter, sizeof letter->letter, "%.23s", known->known[i].base);
@@ -380,6 +402,22 @@ static int list_letters(struct session *session)
                  lab_role_words(known->known[i].role));
         letter->line = known->known[i].line;
     }
+    return 0;
+}
+
+/* The document in one spelling. */
+static int open_source(struct session *session, const char *source, size_t size)
+{
+    session->source = source;
+    session->text = malloc(size + 1);
+    if (!session->text)
+        return -1;
+    memcpy(session->text, source, size);
+    session->text[size] = '\0';
+    lab_spell_products(session->text, size);
+    if (lab_document_open(&session->document, session->text, size))
+        return -1;
+    lab_spell_letters(&session->document, session->text, &session->spellings);
     return 0;
 }
 
@@ -398,7 +436,7 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     session->found = calloc(1, sizeof *session->found);
     session->reader.document = &session->document;
     session->reader.to = (struct lab_receiver){session, receive_claim, receive_other};
-    const int opened = lab_document_open(&session->document, source, size) == 0 &&
+    const int opened = open_source(session, source, size) == 0 &&
                        lab_exercise_open(&session->exercise) == 0;
     session->repairs = lab_formula_repairs(source, size);
     if (opened && session->cache && session->found && !read_document(session) &&
@@ -410,6 +448,7 @@ int lab_reading_open(struct lab_reading *reading, const char *source, size_t siz
     lab_document_close(&session->document);
     lab_exercise_close(&session->exercise);
     free(session->subject);
+    free(session->text);
     free(session->cache);
     free(session->found);
     free(session);

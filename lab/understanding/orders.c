@@ -178,7 +178,7 @@ static int is_sum_of_weights(const struct lab_reader *reader, int side)
             lab_letter_role(reader, &name) != LAB_ROLE_WEIGHT || name.indices != 1)
             return 0;
         if (first < 0)
-            first = !strcmp(name.index[0], "1");
+            first = !strcmp(name.index[0], "1") || !strcmp(name.index[0], "a");
     }
     return dots == 1 && first == 1 &&
            lab_role_of(&reader->letters, name.index[0], 0) == LAB_ROLE_KEYS;

@@ -67,7 +67,8 @@ static void survey_formula(const struct lab_document *document,
             survey->line[c] = p->line;
     }
     lab_squeeze(document->source, p->begin, p->end, text, sizeof text);
-    survey->letters_of_keys |= strstr(text, "_a") != NULL || strstr(text, "_b") != NULL;
+    survey->letters_of_keys |= strstr(text, "mu_a") || strstr(text, "k_a") ||
+                               strstr(text, "alpha_a") || strstr(text, "x_a");
     survey->pair |= strstr(text, "mu_1+mu_2") != NULL;
     for (const char *at = text; *at; at++) {
         if (is_letter(at[0]) && at[1] == '_' && at[2] == '1' && at[3] == '+' &&

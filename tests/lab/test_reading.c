@@ -204,7 +204,7 @@ TEST(goals_assumptions_and_denials_are_no_claims)
            TWO "To achieve $c \\approx \\frac12(v_a + v_b)$, we take two heads.");
     EXPECT("not found", "s_a ~ s_b",
            LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
-    EXPECT("true", "D_share > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
+    EXPECT("limit", "D_share > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
     EXPECT("not found", "s_a = C", ONE "(c) ii)\n\nIf $k_a^T q = C$ we are done.");
 }
 

@@ -135,11 +135,26 @@ static void add_restored(struct session *session, struct lab_read_claim *claim)
 static void make_key(const struct lab_understood *u, char key[KEY])
 {
     const struct lab_claim *const c = &u->claim;
-    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g", (int)c->topic,
-             c->text ? c->text : "", c->query[0] ? c->query[0] : "",
+    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g|%s|%s|%s",
+             (int)c->topic, c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
-             u->is_limit, u->shown, c->range.on, c->range.from, c->range.to);
+             u->is_limit, u->shown, c->range.on, c->range.from, c->range.to,
+             u->meant_query[0], u->meant_query[1], u->matrix[1]);
+}
+
+/* What comes after a slip is judged as its author meant it. */
+static void keep_meant(struct session *session, const struct lab_understood *u,
+                       const struct lab_meant *meant)
+{
+    struct lab_settled *const settled = &session->reader.settled;
+    const int heads = !strcmp(u->found, "queries");
+    if (!strcmp(u->found, "M"))
+        snprintf(settled->meant_matrix, LAB_SIDE, "%s", meant->matrix);
+    if (!heads && strcmp(u->found, "q") != 0)
+        return;
+    for (int h = 0; h < (heads ? 2 : 1); h++)
+        snprintf(settled->meant[heads ? h + 1 : 0], LAB_SIDE, "%s", meant->query[h]);
 }
 
 static int judge(struct session *session, const struct lab_understood *u,
@@ -159,7 +174,14 @@ static int judge(struct session *session, const struct lab_understood *u,
         memcpy(claim->exact, known->exact, sizeof claim->exact);
         return 0;
     }
-    if (lab_judge_understood(&session->exercise, &session->reader.letters, u, claim))
+    struct lab_meant *const meant = calloc(1, sizeof *meant);
+    const int failed =
+        !meant || lab_judge_understood(&session->exercise, &session->reader.letters, u,
+                                       claim, meant);
+    if (!failed)
+        keep_meant(session, u, meant);
+    free(meant);
+    if (failed)
         return -1;
     struct cached *const entry = &session->cache[session->next_cached];
     memcpy(entry->key, key, KEY);
@@ -322,6 +344,8 @@ static void settle(struct session *session, int begin)
     if (!lab_subject_shares(settled->subject, subject)) {
         memset(settled->query, 0, sizeof settled->query);
         settled->matrix[0] = 0;
+        memset(settled->meant, 0, sizeof settled->meant);
+        settled->meant_matrix[0] = 0;
     }
     settled->range.on = 0;
     settled->aside = -1;

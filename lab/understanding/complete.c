@@ -81,6 +81,7 @@ static int put_queries(const struct lab_settled *settled, struct lab_understood 
         }
         snprintf(u->query[h], LAB_SIDE, "%s", query);
         u->claim.query[h] = u->query[h];
+        snprintf(u->meant_query[h], LAB_SIDE, "%s", settled->meant[from[h]]);
     }
     return 0;
 }
@@ -108,6 +109,10 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
                 memmove(at + 4, at + 2, strlen(at + 2) + 1);
                 memcpy(at + 2, "_m", 2);
             }
+    if (claim->topic == LAB_TOPIC_BASIS && *settled->meant_matrix) {
+        snprintf(u->matrix[0], LAB_SIDE, "%s", settled->matrix);
+        snprintf(u->matrix[1], LAB_SIDE, "%s", settled->meant_matrix);
+    }
     if (claim->topic != LAB_TOPIC_KEYS)
         return 0;
     if (put_queries(settled, u, why))

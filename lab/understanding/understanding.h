@@ -63,11 +63,14 @@ struct lab_settled {
     char single[LAB_SIDE];  /* the query of one head, to compare heads with */
     char lead[16];          /* index of the key that is copied, "j" */
     char input[24];         /* the permuted input, "X Pi" */
-    char moved[24]; /* a letter for it, as T where T = P X */
+    char moved[24];         /* a letter for it, as T where T = P X */
     struct lab_range range; /* of gamma, in the clause that is read */
     int aside;              /* the sentence whose premise is none of these; -1: none */
-    int matrix_wrong;       /* M was judged, and is no answer */
-    int own_law[2];         /* a relative length of k_a or k_b has a law of its own */
+    /* Answers with a slip, repaired: of q, q_1, q_2 and M; "": right, or beyond that. */
+    char meant[LAB_QUERIES][LAB_SIDE], meant_matrix[LAB_SIDE];
+    int alternative; /* the line of a query that is another way; 0: none */
+    char main_query[LAB_QUERIES][LAB_SIDE];
+    int own_law[2]; /* a relative length of k_a or k_b has a law of its own */
     double variance[2];
 };
 
@@ -166,7 +169,9 @@ struct lab_understood {
     char letters[300];
     char exact[400];
     char found[24]; /* the part of the answer that it is: "q", "M", "condition" */
-    char meant[LAB_SIDE], as[120]; /* a misprinted query: what it is elsewhere */
+    char meant[LAB_SIDE], as[120];         /* a misprinted query: what it is elsewhere */
+    char meant_query[LAB_HEADS][LAB_SIDE]; /* the queries in force, repaired; "": right */
+    char matrix[2][LAB_SIDE];              /* M as printed, and repaired; "": right */
     struct lab_argument mended; /* an argument, repaired `as` said; letter NULL: none */
     char texts[4][LAB_CLAIM_TEXT]; /* of arguments */
 };

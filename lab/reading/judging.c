@@ -231,13 +231,33 @@ static int holds_as_meant(const struct lab_exercise *exercise,
         lab_trace_claim(exercise, &claim, LAB_CHARITY, &trace, why))
         return 0;
     const enum lab_verdict verdict = lab_trace_verdict(&trace, LAB_CHARITY);
-    if (verdict == LAB_FAILS)
+    if (verdict == LAB_FAILS ||
+        (verdict == LAB_LIMIT && trace.unequal && u->uses & LAB_USES_EXP))
         return 0;
     to->verdict = verdict == LAB_HOLDS ? LAB_READ_TRUE : LAB_READ_LIMIT;
     *to->evidence = '\0';
     struct lab_text evidence = {to->evidence, sizeof to->evidence, 0};
     lab_text_add(&evidence, "With the slip above repaired: ");
     lab_judge_evidence(&claim, &trace, LAB_CHARITY, &evidence);
+    return 1;
+}
+
+/* With what the understanding says was meant: 1, or 0. */
+static int holds_as_said(const struct lab_exercise *exercise,
+                         const struct lab_understood *u, struct lab_read_claim *to)
+{
+    struct lab_claim claim = u->claim;
+    struct lab_trace trace;
+    char why[LAB_WHY] = "";
+    if (*u->slip_text)
+        claim.text = u->slip_text;
+    if (*u->slip_query)
+        claim.query[0] = u->slip_query;
+    if ((!*u->slip_text && !*u->slip_query) ||
+        lab_trace_claim(exercise, &claim, LAB_CHARITY, &trace, why) ||
+        lab_trace_verdict(&trace, LAB_CHARITY) == LAB_FAILS)
+        return 0;
+    snprintf(to->repair, sizeof to->repair, "%s", u->as);
     return 1;
 }
 
@@ -311,7 +331,7 @@ int lab_judge_understood(const struct lab_exercise *exercise,
             snprintf(to->exact, sizeof to->exact, "q = %.300s", u->meant);
         } else if (find_repair(exercise, letters, u, to) > 0)
             to->verdict = LAB_READ_SLIP;
-        else if (!holds_as_meant(exercise, u, to) &&
+        else if (!mistaken && !holds_as_meant(exercise, u, to) &&
                  find_symbol(exercise, u, to, 0, meant) > 0)
             to->verdict = LAB_READ_SLIP;
         return 0;
@@ -340,6 +360,8 @@ int lab_judge_understood(const struct lab_exercise *exercise,
             struct lab_text small = {to->evidence, sizeof to->evidence, 0};
             lab_text_add(&small, "The error stays below %g for n = 2, 3, 10 and 1000.",
                          LAB_SMALL);
+        } else if (holds_as_said(exercise, u, to)) {
+            to->verdict = LAB_READ_SLIP;
         } else if (u->mended.letter ? mended_argument(exercise, u, to)
                                     : find_repair(exercise, letters, u, to) > 0)
             to->verdict = LAB_READ_SLIP;

@@ -135,7 +135,7 @@ static void add_restored(struct session *session, struct lab_read_claim *claim)
 static void make_key(const struct lab_understood *u, char key[KEY])
 {
     const struct lab_claim *const c = &u->claim;
-    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g|%s|%s|%s",
+    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g|%.100s|%.100s|%.100s",
              (int)c->topic, c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
@@ -274,6 +274,11 @@ static int read_passage(struct session *session, int passage)
     const struct lab_passage *const p = &session->document.passage[passage];
     reader->passage = passage;
     session->emitted = 0;
+    if (reader->settled.alternative && p->line != reader->settled.alternative) {
+        memcpy(reader->settled.query, reader->settled.main_query,
+               sizeof reader->settled.query);
+        reader->settled.alternative = 0;
+    }
     if (p->kind == LAB_PASSAGE_HEADING)
         return 0;
     /* A case of a length ends with the formulas about it. */
@@ -361,6 +366,7 @@ static int read_run(struct session *session, int begin, int end)
     settle(session, begin);
     const struct lab_settled before = reader->settled;
     memset(reader->last_query, 0, sizeof reader->last_query);
+    memset(reader->last_line, 0, sizeof reader->last_line);
     reader->last_matrix[0] = 0;
     reader->first_head[0] = 0;
     for (int survey = 1; survey >= 0; survey--) {

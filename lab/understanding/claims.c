@@ -454,6 +454,10 @@ static int is_mended_by_condition(const struct lab_reader *reader, int i)
 
 static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
 {
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    char index[16];
+    if (p->sentence != reader->settled.aside)
+        reader->settled.aside = -1;
     lab_join_factors(reader);
     lab_learn_roles(reader);
     for (int i = 0; i < reader->formula.chains; i++) {
@@ -480,10 +484,19 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
                              reader->formula.chains > 1;
         if (!reader->surveying &&
             is_set_aside(reader, &chain, supposed ? LAB_ASSUMED : standing)) {
-            if (lab_receive_other(reader,
-                                  standing == LAB_WANTED   ? "what is wanted, no claim"
-                                  : standing == LAB_DENIED ? "denied by its sentence"
-                                                           : "an assumption, no claim"))
+            const enum lab_thing thing = lab_thing_of(reader, chain.side[0], index);
+            if (standing == LAB_ASSUMED && thing == LAB_THING_NONE)
+                reader->settled.aside = p->sentence;
+            if (lab_receive_other(
+                    reader, standing == LAB_WANTED    ? "what is wanted, no claim"
+                            : standing == LAB_DENIED  ? "denied by its sentence"
+                            : standing == LAB_CHANCED ? "an event that has a probability"
+                                                      : "an assumption, no claim"))
+                return -1;
+            continue;
+        }
+        if (reader->settled.aside >= 0 && p->sentence == reader->settled.aside) {
+            if (lab_receive_other(reader, "under an assumption that is not judged"))
                 return -1;
             continue;
         }

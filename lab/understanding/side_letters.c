@@ -72,6 +72,21 @@ static int write_query(struct lab_writer *w, int head, enum lab_level level)
     return lab_write(w, level > LAB_IN_SUM ? "(%s)" : "%s", query);
 }
 
+static int formula_has(const struct lab_writer *w, const char *const *names, size_t count)
+{
+    for (int i = 0; i < w->t->formula->nodes; i++) {
+        const struct lab_node *const n = lab_side_node(w->t, i);
+        struct lab_name name;
+        if (n->kind != LAB_NODE_LETTER && n->kind != LAB_NODE_CALL)
+            continue;
+        lab_name_split(n->name, &name);
+        for (size_t k = 0; k < count; k++)
+            if (!strcmp(name.base, names[k]))
+                return 1;
+    }
+    return 0;
+}
+
 static int write_weight(struct lab_writer *w, const struct lab_name *name, char key,
                         enum lab_level level)
 {
@@ -79,6 +94,12 @@ static int write_weight(struct lab_writer *w, const struct lab_name *name, char 
         return -1;
     if (key != 'i')
         return lab_write(w, "alpha_%c", key);
+    static const char *const factors[] = {"e", "exp"};
+    const enum lab_subject subject = w->t->settled->subject;
+    if (subject == LAB_SUBJECT_AVERAGE ||
+        lab_subject_shares(subject, LAB_SUBJECT_NOISE) ||
+        (subject == LAB_SUBJECT_COPY && formula_has(w, factors, 2)))
+        return lab_write(w, "alpha_o");
     w->said->uses |= LAB_USES_REST;
     if (w->t->settled->subject == LAB_SUBJECT_COPY)
         return lab_write(w, level > LAB_IN_TERM ? "(alpha_b + rest)" : "alpha_b + rest");
@@ -201,21 +222,6 @@ static int is_moved(const struct lab_writer *w, const struct lab_node *node,
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++)
         if (name->indices == 1 && !strcmp(name->index[0], indices[i]))
             return 1;
-    return 0;
-}
-
-static int formula_has(const struct lab_writer *w, const char *const *names, size_t count)
-{
-    for (int i = 0; i < w->t->formula->nodes; i++) {
-        const struct lab_node *const n = lab_side_node(w->t, i);
-        struct lab_name name;
-        if (n->kind != LAB_NODE_LETTER && n->kind != LAB_NODE_CALL)
-            continue;
-        lab_name_split(n->name, &name);
-        for (size_t k = 0; k < count; k++)
-            if (!strcmp(name.base, names[k]))
-                return 1;
-    }
     return 0;
 }
 

@@ -30,6 +30,21 @@ static int is_denied(const struct lab_sentence *sentence, int at)
     return lab_is_one_of(sentence, at + 1, "fails|breaks");
 }
 
+/* "x > y with probability", "x > y in half of the samples". */
+static int is_chanced(const struct lab_sentence *sentence, int at)
+{
+    for (int i = at + 1; i <= at + 3 && i < sentence->count; i++) {
+        if (sentence->token[i].formula)
+            return 0;
+        if (lab_is_one_of(sentence, i, "probability|chance") ||
+            (lab_is_one_of(sentence, i, "in") &&
+             (lab_is_one_of(sentence, i + 1, "half|most|some|many") ||
+              lab_is_one_of(sentence, i + 2, "half|most|some|many"))))
+            return 1;
+    }
+    return 0;
+}
+
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage)
 {
     static const char assumes[] =
@@ -61,6 +76,8 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         return LAB_STANDS;
     if (is_denied(&sentence, at))
         return LAB_DENIED;
+    if (is_chanced(&sentence, at))
+        return LAB_CHANCED;
     /* "if x and y": y is assumed as well. */
     while (at > 1 && lab_is_one_of(&sentence, at - 1, "and") &&
            sentence.token[at - 2].formula)

@@ -172,6 +172,8 @@ struct lab_understood {
     char meant[LAB_SIDE], as[120];         /* a misprinted query: what it is elsewhere */
     char meant_query[LAB_HEADS][LAB_SIDE]; /* the queries in force, repaired; "": right */
     char matrix[2][LAB_SIDE];              /* M as printed, and repaired; "": right */
+    char slip_text[LAB_CLAIM_TEXT],
+        slip_query[LAB_SIDE];   /* repaired `as` said; "": as is */
     struct lab_argument mended; /* an argument, repaired `as` said; letter NULL: none */
     char texts[4][LAB_CLAIM_TEXT]; /* of arguments */
 };
@@ -191,6 +193,7 @@ struct lab_reader {
     struct lab_settled settled;
     /* Of the section: the queries and the matrix that it ends with. */
     char last_query[LAB_QUERIES][LAB_SIDE], last_matrix[LAB_SIDE];
+    int last_line[LAB_QUERIES];
     char first_head[LAB_SIDE];  /* "q_i" where q_2 is given and q_1 is not: a scan's 1 */
     struct lab_formula formula; /* of the passage */
     char carried[LAB_SIDE];     /* the first side of the last chain, for "= ..." */
@@ -214,7 +217,8 @@ enum lab_standing {
     LAB_STANDS,
     LAB_DENIED,  /* "x = y does not hold" */
     LAB_ASSUMED, /* "if x = y" */
-    LAB_WANTED   /* "to achieve x = y" */
+    LAB_WANTED,  /* "to achieve x = y" */
+    LAB_CHANCED  /* "x > y with probability 1/2" */
 };
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
 /* Words of a sentence, without its formulas, "then" and the like. */

@@ -46,7 +46,7 @@ void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *sur
         default:
             break;
         }
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     } while (depth > 0 && sign.kind != LAB_SIGN_END);
 }
 
@@ -59,7 +59,7 @@ int lab_relation_follows(const struct lab_parser *parser)
 
     copy.log = NULL;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -108,11 +108,11 @@ int lab_starts_system(const struct lab_parser *parser)
 
     copy.log = NULL;
     if (sign.kind == LAB_SIGN_OPEN && strchr("{.", sign.text[0]))
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     if (sign.kind != LAB_SIGN_BEGIN)
         return 0;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         switch (sign.kind) {
         case LAB_SIGN_OPEN:
         case LAB_SIGN_BRACE:
@@ -138,7 +138,7 @@ int lab_starts_system(const struct lab_parser *parser)
             break;
         case LAB_SIGN_CELL: { /* a &= b */
             struct lab_lexer further = copy;
-            lab_lexer_next(&further, &sign);
+            lab_sign_next(&further, &sign);
             if (depth <= 0 && sign.kind != LAB_SIGN_RELATION)
                 return 0;
             break;
@@ -162,7 +162,7 @@ int lab_starts_inner_product(const struct lab_parser *parser)
         return 0;
     copy.log = NULL;
     for (int signs = 0; signs < 40; signs++) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         if (sign.kind == LAB_SIGN_RELATION)
             return comma && sign.code == LAB_REL_MORE;
         comma |= sign.kind == LAB_SIGN_COMMA;
@@ -189,7 +189,7 @@ int lab_subscript_has_relation(const struct lab_parser *parser)
 
     copy.log = NULL;
     do {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         if (sign.kind == LAB_SIGN_RELATION && depth == 1)
             return 1;
         depth += sign.kind == LAB_SIGN_BRACE || sign.kind == LAB_SIGN_OPEN;

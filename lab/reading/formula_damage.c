@@ -53,7 +53,7 @@ static int next_letter(struct lab_lexer *lexer, char name[48])
 
     for (;;) {
         const size_t before = lexer->at;
-        lab_lexer_next(lexer, &sign);
+        lab_sign_next(lexer, &sign);
         if (sign.kind == LAB_SIGN_END && !sign.code && lexer->at >= lexer->end)
             return 0;
         if (lexer->at == before)
@@ -69,14 +69,14 @@ static int next_letter(struct lab_lexer *lexer, char name[48])
     strcat(name, marked ? "~" : "");
     strcat(name, sign.text);
     struct lab_lexer copy = *lexer;
-    lab_lexer_next(&copy, &index);
+    lab_sign_next(&copy, &index);
     if (marked && index.kind == LAB_SIGN_BRACE_END)
-        lab_lexer_next(&copy, &index);
+        lab_sign_next(&copy, &index);
     if (index.kind != LAB_SIGN_DOWN)
         return 1;
-    lab_lexer_next(&copy, &index);
+    lab_sign_next(&copy, &index);
     if (index.kind == LAB_SIGN_BRACE)
-        lab_lexer_next(&copy, &index);
+        lab_sign_next(&copy, &index);
     if (index.kind == LAB_SIGN_LETTER && !index.text[1]) {
         strcat(name, "_");
         strcat(name, index.text);
@@ -304,11 +304,11 @@ int lab_damage_slipped(const struct lab_parser *parser, const char *letter)
     struct lab_sign sign, last = {0};
 
     copy.log = NULL;
-    lab_lexer_next(&copy, &sign);
+    lab_sign_next(&copy, &sign);
     if (sign.kind != LAB_SIGN_RELATION || sign.code != LAB_REL_EQUAL)
         return 0;
     for (;;) {
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         if (sign.kind != LAB_SIGN_LETTER)
             break;
         last = sign;

@@ -336,7 +336,7 @@ static int is_relation_next(const struct lab_lexer *lexer)
     struct lab_sign sign;
     copy.log = NULL;
     copy.previous = LAB_SIGN_LETTER;
-    lab_lexer_next(&copy, &sign);
+    lab_sign_next(&copy, &sign);
     return sign.kind == LAB_SIGN_RELATION;
 }
 
@@ -609,7 +609,7 @@ static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
         read_ascii(lexer, sign);
 }
 
-void lab_lexer_next(struct lab_lexer *lexer, struct lab_sign *sign)
+void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     size_t begin = 0;
     int apart = 0, denied = 0;

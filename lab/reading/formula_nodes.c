@@ -87,14 +87,14 @@ void lab_parser_next(struct lab_parser *parser)
         return;
     parser->passed = parser->sign.end;
     for (;;) {
-        lab_lexer_next(&parser->lexer, &parser->sign);
+        lab_sign_next(&parser->lexer, &parser->sign);
         if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
             drop_cell(parser, before);
         if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
             before != LAB_SIGN_UP && before != LAB_SIGN_LABEL) {
             lab_parser_peek(parser, &next);
             if (next.kind == LAB_SIGN_BRACE_END) { /* an empty group */
-                lab_lexer_next(&parser->lexer, &parser->sign);
+                lab_sign_next(&parser->lexer, &parser->sign);
                 continue;
             }
         }
@@ -109,7 +109,7 @@ void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
 {
     struct lab_lexer copy = parser->lexer;
     copy.log = NULL;
-    lab_lexer_next(&copy, sign);
+    lab_sign_next(&copy, sign);
 }
 
 int lab_node_last(const struct lab_parser *parser, int parent)

@@ -86,7 +86,7 @@ struct lab_lexer {
     long *ahead;                 /* bytes that may still be looked at ahead, or NULL */
 };
 
-void lab_lexer_next(struct lab_lexer *lexer, struct lab_sign *sign);
+void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign);
 
 /* Adds an entry to `restore`, unless it is full or looked at ahead only. */
 void lab_formula_restored(struct lab_formula *log, size_t begin, size_t end,

@@ -199,9 +199,9 @@ static int read_special(struct lab_parser *parser, int base, int *special)
     first = parser->sign;
     const int braces = first.kind == LAB_SIGN_BRACE;
     if (braces)
-        lab_lexer_next(&copy, &first);
+        lab_sign_next(&copy, &first);
     if (braces)
-        lab_lexer_next(&copy, &second);
+        lab_sign_next(&copy, &second);
     if (braces && second.kind != LAB_SIGN_BRACE_END &&
         !(first.kind == LAB_SIGN_PRIME && second.kind == LAB_SIGN_PRIME))
         return base;
@@ -257,7 +257,7 @@ static int read_up(struct lab_parser *parser, int base)
         struct lab_sign signs[4];
         copy.log = NULL;
         for (int s = 0; s < 4; s++)
-            lab_lexer_next(&copy, &signs[s]);
+            lab_sign_next(&copy, &signs[s]);
         indexed = signs[0].kind == LAB_SIGN_OPEN && signs[2].kind == LAB_SIGN_CLOSE &&
                   signs[3].kind == LAB_SIGN_BRACE_END;
     }

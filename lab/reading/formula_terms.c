@@ -146,15 +146,15 @@ static int is_sum(const struct lab_parser *parser)
     if (parser->sign.kind != LAB_SIGN_LETTER || strcmp(parser->sign.text, "Sigma") != 0)
         return 0;
     copy.log = NULL;
-    lab_lexer_next(&copy, &sign);
+    lab_sign_next(&copy, &sign);
     while (sign.kind == LAB_SIGN_LOWERED || sign.kind == LAB_SIGN_RAISED) {
         if (!strchr("ijklmn=0123456789T", sign.text[0]))
             return 0;
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
     }
     while (sign.kind == LAB_SIGN_DOWN || sign.kind == LAB_SIGN_UP) {
         const int down = sign.kind == LAB_SIGN_DOWN;
-        lab_lexer_next(&copy, &sign);
+        lab_sign_next(&copy, &sign);
         do {
             if (down && sign.kind == LAB_SIGN_LETTER && !depth &&
                 !strchr("ijklmn", sign.text[0]))
@@ -162,7 +162,7 @@ static int is_sum(const struct lab_parser *parser)
             relation |= down && sign.kind == LAB_SIGN_RELATION;
             depth += sign.kind == LAB_SIGN_BRACE || sign.kind == LAB_SIGN_OPEN;
             depth -= sign.kind == LAB_SIGN_BRACE_END || sign.kind == LAB_SIGN_CLOSE;
-            lab_lexer_next(&copy, &sign);
+            lab_sign_next(&copy, &sign);
         } while (depth > 0 && sign.kind != LAB_SIGN_END);
     }
     return relation && (sign.kind == LAB_SIGN_LETTER || sign.kind == LAB_SIGN_FUNCTION ||

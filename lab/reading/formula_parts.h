@@ -87,6 +87,14 @@ struct lab_lexer {
 };
 
 void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign);
+/* The character that far ahead, 0 beyond the end. */
+char lab_lexer_at(const struct lab_lexer *lexer, size_t ahead);
+int lab_lexer_sees(const struct lab_lexer *lexer, const char *text);
+void lab_sign_take(struct lab_sign *sign, const struct lab_symbol *symbol);
+void lab_sign_take_text(struct lab_sign *sign, enum lab_sign_kind kind, const char *text,
+                        size_t length);
+/* At a letter: a name, a word, or the first letter of a product. */
+void lab_read_letters(struct lab_lexer *lexer, struct lab_sign *sign);
 
 /* Adds an entry to `restore`, unless it is full or looked at ahead only. */
 void lab_formula_restored(struct lab_formula *log, size_t begin, size_t end,

@@ -116,6 +116,13 @@ void lab_scan_close_sentence(struct lab_scan *scan, size_t end)
     sentence->end = end;
     for (size_t i = sentence->begin; i < end; i++)
         sentence->last_line += scan->source[i] == '\n';
+    /* "ii." within a line */
+    if (end - sentence->begin > 1 && end - sentence->begin < 4 &&
+        strspn(scan->source + sentence->begin, "iv") >= end - sentence->begin) {
+        lab_label_read(scan->source + sentence->begin, end - sentence->begin, 1,
+                       &scan->numbering);
+        sentence->kind = LAB_PASSAGE_HEADING;
+    }
     lab_label_words(scan->source + sentence->begin, end - sentence->begin,
                     &scan->numbering);
     for (int p = scan->sentence; p < scan->document->count; p++)

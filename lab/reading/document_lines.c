@@ -190,6 +190,27 @@ static void skip_number(struct lab_scan *scan, size_t begin, size_t end)
 }
 
 /* What a line begins with; 1 if the line is done. */
+/* "(5 points)" after a label, and the signs of bold type. */
+static size_t skip_points(const struct lab_scan *scan, size_t at, size_t end)
+{
+    size_t digits = at + 1, close;
+    if (at < end && scan->source[at] == '(') {
+        while (digits < end && scan->source[digits] >= '0' && scan->source[digits] <= '9')
+            digits++;
+        close = digits;
+        while (close < end && close < digits + 8 && scan->source[close] != ')')
+            close++;
+        if (digits == at + 1 || close >= end || scan->source[close] != ')' ||
+            !(lab_scan_sees(scan, digits, " p") || lab_scan_sees(scan, digits, "p") ||
+              lab_scan_sees(scan, digits, " m")))
+            return at;
+        at = close + 1;
+    }
+    while (at < end && (is_blank(scan->source[at]) || scan->source[at] == '*'))
+        at++;
+    return at;
+}
+
 /* A line of "====" or "----". */
 static int is_rule(const struct lab_scan *scan, size_t begin, size_t end)
 {
@@ -258,6 +279,7 @@ int lab_scan_read_line_start(struct lab_scan *scan)
     }
     lab_scan_close_sentence(scan, scan->at);
     scan->numbering = numbering;
+    label = skip_points(scan, begin + label, end) - begin;
     const int titled = is_title(scan, begin, end, label);
     if (titled)
         lab_label_title(scan->source + begin + label, end - begin - label,

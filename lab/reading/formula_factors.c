@@ -144,10 +144,13 @@ int lab_read_brackets(struct lab_parser *parser)
 {
     const size_t begin = parser->sign.begin;
     const int braces = parser->sign.kind == LAB_SIGN_BRACE;
-    const int cells = parser->cells;
+    const int cells = parser->cells, columns = parser->columns;
     char name[8] = "";
     struct lab_sequence sequence = {0};
+    struct lab_survey survey;
 
+    lab_survey_brackets(parser, &survey);
+    parser->columns = parser->sign.text[0] == '[' && survey.columns;
     snprintf(name, sizeof name, "%c", parser->sign.text[0]);
     lab_parser_next(parser);
     if (braces)
@@ -155,6 +158,7 @@ int lab_read_brackets(struct lab_parser *parser)
     if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
         return -1;
     parser->cells = cells;
+    parser->columns = columns;
     if (parser->sign.kind != (braces ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE)) {
         lab_parser_fail(parser,
                         braces ? "a brace is not closed" : "a bracket is not closed");
@@ -190,7 +194,7 @@ static int is_called(const struct lab_parser *parser, const char *name)
     case 'E':
         return 1;
     case 'P':
-        return survey.relation || survey.comma || survey.bar;
+        return survey.relation || survey.comma || survey.bars;
     case 'N':
         return survey.comma;
     default:
@@ -291,14 +295,15 @@ int lab_read_unit(struct lab_parser *parser, int single_after)
     switch (parser->sign.kind) {
     case LAB_SIGN_BRACE: {
         struct lab_sequence sequence = {0};
-        const int cells = parser->cells;
+        const int cells = parser->cells, columns = parser->columns;
         if (lab_parser_enter(parser))
             return -1;
-        parser->cells = 0;
+        parser->cells = parser->columns = 0;
         lab_parser_next(parser);
         if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
             return -1;
         parser->cells = cells;
+        parser->columns = columns;
         if (parser->sign.kind != LAB_SIGN_BRACE_END || !sequence.count) {
             lab_parser_fail(parser, sequence.count ? "a brace is not closed"
                                                    : "braces with nothing inside");

@@ -88,6 +88,8 @@ void lab_parser_next(struct lab_parser *parser)
     parser->passed = parser->sign.end;
     for (;;) {
         lab_sign_next(&parser->lexer, &parser->sign);
+        if (parser->sign.kind == LAB_SIGN_BAR && parser->columns)
+            parser->sign.kind = LAB_SIGN_COMMA;
         if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
             drop_cell(parser, before);
         if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&

@@ -117,6 +117,7 @@ struct lab_parser {
     size_t passed; /* end of the sign before */
     int depth;
     int bars;    /* inside |..| or a norm */
+    int columns; /* a bar separates, as in [a|b] */
     int cells;   /* inside a matrix or cases */
     int systems; /* \begin{..} read as rows of chains */
     struct lab_sequence *sequence;
@@ -169,7 +170,9 @@ int lab_ends_piece(const struct lab_parser *parser);
 /* Between this bracket and the one that closes it. */
 struct lab_survey {
     int relation; /* or a connective, or words */
-    int comma, bar, input, weights, environment;
+    int comma, input, weights, environment;
+    int bars;
+    int columns; /* the first bar stands after a letter */
 };
 void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey);
 

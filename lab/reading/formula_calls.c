@@ -83,7 +83,7 @@ int lab_read_call(struct lab_parser *parser, const char *name, size_t begin)
 
     if (call < 0)
         return -1;
-    snprintf(nodes[call].name, sizeof nodes[call].name, "%s", name);
+    lab_node_name(parser, call, name);
     while (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_LOWERED ||
            parser->sign.kind == LAB_SIGN_UP) {
         if (parser->sign.kind != LAB_SIGN_UP) {
@@ -171,8 +171,7 @@ int lab_read_series(struct lab_parser *parser)
 
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             parser->sign.text);
+    lab_node_name(parser, node, parser->sign.text);
     lab_parser_next(parser);
     for (;;) {
         if (parser->sign.kind == LAB_SIGN_DOWN) {

@@ -22,8 +22,7 @@ static int read_letter(struct lab_parser *parser)
     const int node = lab_node_make(parser, LAB_NODE_LETTER, parser->sign.begin);
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             parser->sign.text);
+    lab_node_name(parser, node, parser->sign.text);
     parser->formula->node[node].end = parser->sign.end;
     lab_parser_next(parser);
     return node;
@@ -47,8 +46,7 @@ static int read_bars(struct lab_parser *parser)
     const int node = lab_node_make(parser, LAB_NODE_CALL, parser->sign.begin);
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             kind == LAB_SIGN_BAR ? "abs" : "norm");
+    lab_node_name(parser, node, kind == LAB_SIGN_BAR ? "abs" : "norm");
     lab_parser_next(parser);
     parser->bars++;
     const int inner = lab_read_expression(parser);
@@ -122,7 +120,7 @@ int lab_read_listed(struct lab_parser *parser, const struct lab_sequence *sequen
         const int root = sequence->root[0], only = node[root].child;
         if (node[only].next < 0) {
             if (node[only].kind == LAB_NODE_LIST && !node[only].name[0])
-                snprintf(node[only].name, sizeof node[only].name, "%s", name);
+                lab_node_name(parser, only, name);
             if (*name != '{' || node[only].kind == LAB_NODE_LIST)
                 return only;
         } else if (!*name)
@@ -131,7 +129,7 @@ int lab_read_listed(struct lab_parser *parser, const struct lab_sequence *sequen
     const int list = lab_node_make(parser, LAB_NODE_LIST, begin);
     if (list < 0)
         return -1;
-    snprintf(node[list].name, sizeof node[list].name, "%s", name);
+    lab_node_name(parser, list, name);
     for (int c = 0; c < sequence->count; c++) {
         const int root = sequence->root[c];
         lab_node_adopt(parser, list,
@@ -211,8 +209,7 @@ static int read_root(struct lab_parser *parser)
 
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name,
-             "sqrt");
+    lab_node_name(parser, node, "sqrt");
     lab_parser_next(parser);
     if (parser->sign.kind == LAB_SIGN_BRACE)
         under = lab_read_unit(parser, 0);

@@ -123,6 +123,12 @@ int lab_node_last(const struct lab_parser *parser, int parent)
     return last;
 }
 
+void lab_node_name(struct lab_parser *parser, int node, const char *name)
+{
+    struct lab_node *const named = &parser->formula->node[node];
+    snprintf(named->name, sizeof named->name, "%s", name);
+}
+
 int lab_node_wrap(struct lab_parser *parser, enum lab_node_kind kind, int child)
 {
     const int node =

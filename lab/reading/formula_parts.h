@@ -129,6 +129,7 @@ enum lab_sequence_end { LAB_ENDS_ALL, LAB_ENDS_BRACKET, LAB_ENDS_CELL };
 int lab_node_make(struct lab_parser *parser, enum lab_node_kind kind, size_t begin);
 void lab_node_adopt(struct lab_parser *parser, int parent, int child);
 int lab_node_children(const struct lab_parser *parser, int node);
+void lab_node_name(struct lab_parser *parser, int node, const char *name);
 int lab_node_last(const struct lab_parser *parser, int parent);
 /* A node around `child`, up to the sign that was passed last. */
 int lab_node_wrap(struct lab_parser *parser, enum lab_node_kind kind, int child);

@@ -50,8 +50,7 @@ static int signed_term(struct lab_parser *parser)
     }
     node = lab_read_term(parser);
     if (either && (node = lab_node_wrap(parser, LAB_NODE_CALL, node)) >= 0)
-        snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name,
-                 "pm");
+        lab_node_name(parser, node, "pm");
     return negative ? minus(parser, node, begin) : node;
 }
 
@@ -188,8 +187,7 @@ int lab_read_term(struct lab_parser *parser)
             lab_node_adopt(parser, without, taken);
             if (taken < 0)
                 return -1;
-            snprintf(parser->formula->node[without].name,
-                     sizeof parser->formula->node[0].name, "without");
+            lab_node_name(parser, without, "without");
             node = without;
         } else if (parser->sign.kind == LAB_SIGN_TIMES) {
             lab_parser_next(parser);

@@ -188,6 +188,8 @@ TEST(plain_text)
         {"for i = 1, ..., n we", "i = 1, ..., n"},
         {"if i != a, b it", "i != a, b"},
         {"(whenever i ≠ a)", "i ≠ a"},
+        {"$c \\approx 1.0$ or 0.1", "c \\approx 1.0$ or 0.1"},
+        {"$c = 1$ or 2nd", "c = 1"},
         {"M = A A^T because A^T A = I and", "M = A A^T | A^T A = I"},
         {"M (v_a + v_b) = A A^T A c = v_a", "M (v_a + v_b) = A A^T A c = v_a"},
         {"γ ~ N(1, 1/2), k_a = γ μ_a", "γ ~ N(1, 1/2) | k_a = γ μ_a"},

@@ -317,6 +317,7 @@ TEST(chains)
         {"i = 1, \\dots, n", "i = (1; ...; n)"},
         {"i = 1 \\dots n", "i = (1; ...; n)"},
         {"x = 1 \\text{ or } y = 2", "x = 1; or y = 2"},
+        {"x \\approx 1$ or 2", "x ~= or(1; 2)"},
         {"x \\approx 1 \\text{ or } 2", "x ~= or(1; 2)"},
         {"a &= b \\\\ &= c \\\\ &+ d", "a = b = (c + d)"},
         {"= C^2", " = {C ^ 2}"},

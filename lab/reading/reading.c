@@ -139,8 +139,8 @@ static void make_key(const struct lab_understood *u, char key[KEY])
              (int)c->topic, c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
-             u->is_limit, u->shown, c->range.on, c->range.from, c->range.to,
-             u->meant_query[0], u->meant_query[1], u->matrix[1]);
+             u->is_limit + 2 * u->vanishes, u->shown, c->range.on, c->range.from,
+             c->range.to, u->meant_query[0], u->meant_query[1], u->matrix[1]);
 }
 
 /* What comes after a slip is judged as its author meant it. */
@@ -289,6 +289,7 @@ static int read_passage(struct session *session, int passage)
         lab_passage_magnifies(&session->document, passage))
         *subject =
             *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
+    reader->settled.head = lab_passage_head(&session->document, passage);
     const enum lab_subject here = *subject;
     const int back = lab_passage_refers_back(&session->document, passage);
     if (back)

@@ -70,6 +70,7 @@ struct lab_settled {
     char meant[LAB_QUERIES][LAB_SIDE], meant_matrix[LAB_SIDE];
     int alternative; /* the line of a query that is another way; 0: none */
     char main_query[LAB_QUERIES][LAB_SIDE];
+    int head;       /* the one that a sentence is about, or 0 */
     int own_law[2]; /* a relative length of k_a or k_b has a law of its own */
     double variance[2];
 };
@@ -165,6 +166,7 @@ struct lab_understood {
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
     unsigned uses;              /* of enum lab_uses */
     int is_limit;               /* it is about a limit by its own words */
+    int vanishes;               /* the noise of the keys is left out, as it vanishes */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];
@@ -208,6 +210,9 @@ struct lab_reader {
  */
 int lab_understood_complete(const struct lab_settled *settled,
                             struct lab_understood *understood, char why[100]);
+/* Fills in the true statement beside it, where one is known and none is filled in. */
+void lab_understood_standard(const struct lab_settled *settled,
+                             struct lab_understood *understood);
 /* The formula of the reader: definitions and claims.  0, or -1. */
 int lab_formula_claims(struct lab_reader *reader);
 /* The sentence `passage`: 1 if the grammar covers it, 0 if not, or -1. */
@@ -223,6 +228,8 @@ enum lab_standing {
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
 /* Words of a sentence, without its formulas, "then" and the like. */
 int lab_sentence_words(const struct lab_document *document, int passage);
+/* The head that the sentence of a formula names alone, 1 or 2, or 0. */
+int lab_passage_head(const struct lab_document *document, int passage);
 /* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
 int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */

@@ -374,6 +374,9 @@ static int chain_claims(struct lab_reader *reader, int which)
         return done < 0 ? -1 : 0;
     if (is_condition(reader, &chain) || is_range(reader, &chain))
         return 0;
+    const int products = lab_basis_claims(reader, &chain);
+    if (products)
+        return products < 0 ? -1 : 0;
     bind_indices(reader, root, 0, &t);
     for (int i = 0; i < 2; i++)
         t.bound[i].value = (char)('a' + i);
@@ -507,7 +510,8 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
         if (!reader->surveying &&
             is_set_aside(reader, &chain, supposed ? LAB_ASSUMED : standing)) {
             const enum lab_thing thing = lab_thing_of(reader, chain.side[0], index);
-            if (standing == LAB_ASSUMED && thing == LAB_THING_NONE)
+            if (standing == LAB_ASSUMED && thing != LAB_THING_SCORE &&
+                thing != LAB_THING_WEIGHT && thing != LAB_THING_OTHERS)
                 reader->settled.aside = p->sentence;
             if (lab_receive_other(
                     reader, standing == LAB_WANTED    ? "what is wanted, no claim"

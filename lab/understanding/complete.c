@@ -153,8 +153,10 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
         claim->free |= LAB_FREE_ALPHA;
     if (strstr(u->text, "VarS_"))
         claim->free |= LAB_FREE_ALPHA;
-    if (claim->magnitude)
+    if (claim->magnitude && !claim->range.on)
         claim->free |= LAB_FREE_EVENT;
+    if (u->exactly)
+        claim->free = 0;
     if (strstr(u->text, "!="))
         claim->free |= LAB_FREE_N;
     claim->called = claim->free;

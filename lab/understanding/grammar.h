@@ -38,6 +38,9 @@ int lab_is_one_of(const struct lab_sentence *sentence, int i, const char *words)
 int lab_find_pattern(const struct lab_sentence *sentence, const char *pattern, int from,
                      int gap, int *first, int *last);
 
+/* Rules on what varies, on spans, on copies and on the second question. */
+const struct lab_rule *lab_rule_further(size_t x);
+
 #define LAB_ON(subject) (1u << LAB_SUBJECT_##subject)
 #define LAB_ON_HEADS (LAB_ON(HEADS) | LAB_ON(BOTH))
 
@@ -48,6 +51,8 @@ struct lab_rule {
     const char *query, *second, *rival;
     const char *grows;
     int negative;        /* the pattern has the negation itself */
+    int exactly;         /* nothing may grow or vanish */
+    int short_a;         /* of draws in which k_a is turned round */
     int stated;          /* no claim after "if" */
     enum lab_subject as; /* the claim belongs there; NONE: where it stands */
     const char *exact;

@@ -381,5 +381,6 @@ static const struct lab_rule table[] = {
 
 const struct lab_rule *lab_rule(size_t x)
 {
-    return x < sizeof table / sizeof table[0] ? &table[x] : NULL;
+    const size_t count = sizeof table / sizeof table[0];
+    return x < count ? &table[x] : lab_rule_further(x - count);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims in words: a sentence that no rule covers is not read. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +76,9 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
                                       : rule->as;
     reader->settled.range.on = 0;
     const int heads = rule->on & LAB_ON_HEADS && !(rule->on & LAB_ON(MAGNITUDE));
+    if (rule->short_a)
+        reader->settled.range = (struct lab_range){1, -INFINITY, 0};
+    u.exactly = rule->exactly;
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
     snprintf(u.shown, sizeof u.shown, "%s", rule->shown ? rule->shown : "");
@@ -112,6 +116,13 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
         u.claim.topic = LAB_TOPIC_TOKENS;
         u.uses = 0;
     }
+    if (!strncmp(u.text, "%tokens ", 8)) {
+        memmove(u.text, u.text + 8, strlen(u.text + 8) + 1);
+        snprintf(u.input, sizeof u.input, "Pi X");
+        u.claim.input = u.input;
+        u.claim.topic = LAB_TOPIC_TOKENS;
+        u.uses = 0;
+    }
     if (rule->argument) {
         u.claim.argument = *rule->argument;
         status = reader->to.claim(reader->to.arg, &u);
@@ -121,6 +132,7 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
         status = reader->to.claim(reader->to.arg, &u);
     }
     reader->settled.subject = subject;
+    reader->settled.range.on = 0;
     return status ? -1 : 1;
 missing:
     reader->settled.subject = subject;

@@ -165,6 +165,7 @@ struct lab_understood {
     struct lab_claim claim;
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
     unsigned uses;              /* of enum lab_uses */
+    int exactly;                /* nothing may grow or vanish */
     int is_limit;               /* it is about a limit by its own words */
     int vanishes;               /* the noise of the keys is left out, as it vanishes */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */

@@ -514,7 +514,8 @@ void lab_scope_draw(struct lab_scope *scope, int64_t x)
     room->above = probability_above(score[0], score[1], room->sigma_a);
     /* One other key: there is none at n = 2, where its weight would be this. */
     const struct lab_head *const head = &room->draw.head[0];
+    const int base = head->output[1] > head->output[0];
     room->other = scope->point->n > 2 ? head->rest / ((double)scope->point->n - 2)
-                                      : head->output[0] * exp(score[2] - score[0]);
+                                      : head->output[base] * exp(score[2] - score[base]);
     room->off = off_segment(room->draw.head[0].output);
 }

@@ -42,6 +42,11 @@ int lab_name_key(const struct lab_name *name);
 enum lab_thing lab_thing_of(const struct lab_reader *reader, int node, char index[16]);
 const char *lab_relation_sign(unsigned char relation);
 
+/* ---- claims.c ---- */
+
+/* The claims of a chain of the reader's formula: 0, or -1. */
+int lab_chain_claims(struct lab_reader *reader, int which);
+
 /* ---- complete.c ---- */
 
 int lab_in_word(char c);

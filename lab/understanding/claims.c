@@ -357,7 +357,7 @@ static void bind_indices(const struct lab_reader *reader, int node, int depth,
         bind_indices(reader, c, depth + 1, t);
 }
 
-static int chain_claims(struct lab_reader *reader, int which)
+int lab_chain_claims(struct lab_reader *reader, int which)
 {
     const int root = reader->formula.chain[which].root;
     struct lab_chain chain = lab_chain_open(reader, root);
@@ -543,7 +543,7 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
         const int has_after = lab_range_after(reader, i, &after);
         if (has_after)
             reader->settled.range = after;
-        if (chain_claims(reader, i))
+        if (lab_chain_claims(reader, i))
             return -1;
         if (has_after)
             reader->settled.range = before;

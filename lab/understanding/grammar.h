@@ -25,6 +25,13 @@ void lab_sentence_open(const struct lab_document *document, int passage,
 void lab_sentence_add(const struct lab_document *document, int passage,
                       struct lab_sentence *to);
 
+/* "the output is nearly v_a": a relation in words, with its sides; 1, 0, or -1. */
+int lab_worded_claims(struct lab_reader *reader, const struct lab_sentence *sentence,
+                      int passage);
+/* The draws that the words before `end` select, "for gamma > 1"; else it is off. */
+struct lab_range lab_range_before(const struct lab_letters_known *letters,
+                                  const struct lab_sentence *sentence, int end);
+
 /* Whether a text is one of "larger|fluctuat*|v_?": ? is an index, * anything after. */
 int lab_in_alternatives(const char *text, const char *alternatives, size_t size);
 /* The same of word i of a sentence, if there is one and it is no formula. */

@@ -42,7 +42,7 @@ static unsigned uses_of(const char *text, int heads)
             uses |= heads ? LAB_USES_HEADS : LAB_USES_OUTPUT;
     if (strstr(text, "c_short") || strstr(text, "c_long"))
         uses |= LAB_USES_OUTPUT;
-    if (strstr(text, "s_") || strstr(text, "alpha_"))
+    if (strstr(text, "s_") || strstr(text, "alpha_") || strstr(text, "VarS_"))
         uses |= LAB_USES_FIRST;
     if (strstr(text, "alpha_2") || strstr(text, "c_1") || strstr(text, "c_2"))
         uses |= LAB_USES_HEADS;
@@ -189,7 +189,10 @@ int lab_sentence_claims(struct lab_reader *reader, int passage)
             return -1;
         applied += status;
     }
-    if (applied)
+    const int worded = lab_worded_claims(reader, &sentence, passage);
+    if (worded < 0)
+        return -1;
+    if (applied || worded)
         return 1;
     return may_claim(&sentence) ? 0 : 2;
 }

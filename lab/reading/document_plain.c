@@ -31,6 +31,10 @@ static int is_name(const char *run, size_t length, char before, char after)
 
     if (length == 1)
         return 1;
+    /* Products of matrices: "AA^T", "PXW_V". */
+    if (length <= 5 && strspn(run, "ABIKMPQSTVWXZ") >= length &&
+        memchr(run, 'T', length) != run)
+        return 1;
     if (before == '_' || before == '{')
         return length <= 5 || before == '_';
     if (symbol && (symbol->kind == LAB_SIGN_LETTER || symbol->kind == LAB_SIGN_NUMBER))
@@ -91,7 +95,9 @@ static void classify(const char *text, struct word *word)
                          symbol->kind == LAB_SIGN_PLUS || symbol->kind == LAB_SIGN_MINUS;
             operands |= symbol->kind == LAB_SIGN_LETTER ||
                         symbol->kind == LAB_SIGN_NUMBER || symbol->kind == LAB_SIGN_DOTS;
-            word->letters |= symbol->kind == LAB_SIGN_LETTER;
+            operands |= symbol->kind == LAB_SIGN_SERIES;
+            word->letters |=
+                symbol->kind == LAB_SIGN_LETTER || symbol->kind == LAB_SIGN_SERIES;
             i += strlen(symbol->name);
         } else if (c == '\\') {
             size_t run = 1;

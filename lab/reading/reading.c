@@ -446,6 +446,7 @@ static int open_source(struct session *session, const char *source, size_t size)
     memcpy(session->text, source, size);
     session->text[size] = '\0';
     lab_spell_products(session->text, size);
+    lab_spell_sums(session->text, size);
     if (lab_document_open(&session->document, session->text, size))
         return -1;
     lab_spell_letters(&session->document, session->text, &session->spellings);

@@ -3,6 +3,7 @@
 #include "lab/reading/spelling.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lab/understanding/sections.h"
@@ -29,6 +30,50 @@ void lab_spell_products(char *text, size_t size)
         if (i + 3 < size && text[i + 3] != '_' && (is_letter(text[i + 3])))
             continue;
         text[i] = '*';
+    }
+}
+
+/* The subscripts of i, j and k, and their letters. */
+static char subscript_at(const char *text, size_t room)
+{
+    static const char *const subscripts[] = {"ᵢ", "ⱼ", "ₖ"};
+    for (size_t i = 0; i < sizeof subscripts / sizeof subscripts[0]; i++)
+        if (room >= strlen(subscripts[i]) &&
+            !memcmp(text, subscripts[i], strlen(subscripts[i])))
+            return "ijk"[i];
+    return 0;
+}
+
+/* A capital Sigma before terms with its own index is a sum, and no covariance. */
+void lab_spell_sums(char *text, size_t size)
+{
+    static const char sigma[] = "Σ", sign[] = "∑";
+    enum { SIGMA = 2, SIGN = 3, SUBSCRIPT = 3, FAR = 24 };
+    for (size_t at = 0; at + SIGMA + SUBSCRIPT < size; at++) {
+        char bounds[32] = "";
+        if (memcmp(text + at, sigma, SIGMA) != 0)
+            continue;
+        const char index = subscript_at(text + at + SIGMA, size - at - SIGMA);
+        size_t end = at + SIGMA + SUBSCRIPT;
+        if (!index)
+            continue;
+        const int bounded = end + 9 <= size && !memcmp(text + end, "₌₁ⁿ", strlen("₌₁ⁿ"));
+        end += bounded ? strlen("₌₁ⁿ") : 0;
+        int terms = 0;
+        for (size_t i = end; i < size && i < end + FAR; i++) {
+            if (strchr("=<>,;\n", text[i]) || (text[i] == ' ' && i > end))
+                break;
+            terms |= subscript_at(text + i, size - i) == index;
+        }
+        if (!terms)
+            continue;
+        if (bounded)
+            snprintf(bounds, sizeof bounds, "\\sum_{%c=1}^n", index);
+        else
+            snprintf(bounds, sizeof bounds, "%s_%c", sign, index);
+        memset(text + at, ' ', end - at);
+        memcpy(text + at, bounds, strlen(bounds));
+        at = end - 1;
     }
 }
 

@@ -25,6 +25,8 @@ struct lab_spellings {
 
 /* Inner products of plain text, "k_a . q", before the text is cut into passages. */
 void lab_spell_products(char *text, size_t size);
+/* "Σᵢ αᵢ" of plain text, likewise. */
+void lab_spell_sums(char *text, size_t size);
 /* Letters in the formulas; `text` is the source of the document. */
 void lab_spell_letters(const struct lab_document *document, char *text,
                        struct lab_spellings *spellings);

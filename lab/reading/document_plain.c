@@ -153,6 +153,23 @@ static int next_word(const char *text, size_t from, size_t end, struct word *wor
     return 1;
 }
 
+/* The last bracket that opens after a blank and does not close, and the blanks before. */
+static size_t last_open(const char *text, size_t begin, size_t end)
+{
+    int depth = 0;
+    for (size_t i = end; i-- > begin;) {
+        depth += text[i] == ')' || text[i] == ']' || text[i] == '}';
+        if ((text[i] == '(' || text[i] == '[' || text[i] == '{') && depth-- == 0) {
+            if (i == begin || text[i - 1] != ' ')
+                return begin;
+            while (i > begin && is_blank(text[i - 1]))
+                i--;
+            return i;
+        }
+    }
+    return begin;
+}
+
 /* Brackets that open or close outside the run are not part of it. */
 static void balance(const char *text, size_t *begin, size_t *end)
 {
@@ -167,6 +184,8 @@ static void balance(const char *text, size_t *begin, size_t *end)
             --*end;
         else if (*begin < *end && depth > 0 && strchr("([{", text[*begin]))
             ++*begin;
+        else if (depth > 0 && last_open(text, *begin, *end) > *begin)
+            *end = last_open(text, *begin, *end);
         else
             return;
     }

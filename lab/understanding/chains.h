@@ -88,6 +88,8 @@ int lab_order_claims(struct lab_reader *reader, const struct lab_chain *chain, i
 int lab_attention_claims(struct lab_reader *reader, const struct lab_chain *chain);
 /* Weights are shares: 0 <= alpha_i <= 1, sum alpha_i = 1, exp(..) >= 0. */
 int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain);
+/* alpha_1 = alpha_2 = ... = alpha_n. */
+int lab_all_equal_claims(struct lab_reader *reader, const struct lab_chain *chain);
 /* k_i^T q = -inf: that key is not seen. */
 int lab_mask_claims(struct lab_reader *reader, const struct lab_chain *chain);
 

@@ -246,6 +246,8 @@ static int special(struct lab_reader *reader, const struct lab_chain *chain)
     if (!status)
         status = lab_share_claims(reader, chain);
     if (!status)
+        status = lab_all_equal_claims(reader, chain);
+    if (!status)
         status = lab_mask_claims(reader, chain);
     for (int i = 0; i + 1 < chain->count && !status; i++) {
         if (chain->after[i] == LAB_REL_FAR_MORE || chain->after[i] == LAB_REL_FAR_LESS)

@@ -269,6 +269,35 @@ int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain)
     return lab_receive(reader, &u) ? -1 : 1;
 }
 
+/* alpha_1 = alpha_2 = ... = alpha_n: 1, 0 or -1. */
+int lab_all_equal_claims(struct lab_reader *reader, const struct lab_chain *chain)
+{
+    struct lab_name name;
+    int dots = 0;
+    if (chain->count < 3 || lab_on_tokens(&reader->settled) ||
+        reader->settled.subject == LAB_SUBJECT_EXTRACT)
+        return 0;
+    for (int i = 0; i < chain->count; i++) {
+        const int last = i + 1 == chain->count;
+        if (!last && chain->after[i] != LAB_REL_EQUAL)
+            return 0;
+        if (lab_node_of(reader, chain->side[i])->kind == LAB_NODE_DOTS) {
+            dots++;
+            continue;
+        }
+        if (!lab_lone_letter(reader, chain->side[i], &name) || name.indices != 1 ||
+            lab_letter_role(reader, &name) != LAB_ROLE_WEIGHT ||
+            (!i && strcmp(name.index[0], "1") && strcmp(name.index[0], "a")) ||
+            (last && strcmp(name.index[0], "n")))
+            return 0;
+    }
+    return !dots ? 0
+           : lab_receive_text(reader, "alpha_a = alpha_b; alpha_b = alpha_o",
+                              LAB_USES_FIRST)
+               ? -1
+               : 1;
+}
+
 /* k_i^T q = -inf: that key is not seen. */
 int lab_mask_claims(struct lab_reader *reader, const struct lab_chain *chain)
 {

@@ -153,6 +153,15 @@ static void settle_input(struct lab_reader *reader, const struct lab_sentence *s
     }
 }
 
+/* "C_2 doesn't feel gamma, C_1 is constant": the negation is of the first. */
+static int is_parted_by_formula(const struct lab_sentence *sentence, int from, int to)
+{
+    for (int i = from + 1; i < to; i++)
+        if (sentence->token[i].formula)
+            return 1;
+    return 0;
+}
+
 int lab_sentence_claims(struct lab_reader *reader, int passage)
 {
     struct lab_sentence sentence;
@@ -171,7 +180,8 @@ int lab_sentence_claims(struct lab_reader *reader, int passage)
             !lab_find_pattern(&sentence, rule->pattern, 0, LAB_WORDS_MOST, &first, &last))
             continue;
         for (int i = 0; i < last && !rule->negative; i++)
-            skip |= is_negation(&sentence.token[i]) && i >= first - 4;
+            skip |= is_negation(&sentence.token[i]) && i >= first - 4 &&
+                    !is_parted_by_formula(&sentence, i, first);
         for (int i = first > 4 ? first - 4 : 0; i < first && rule->stated; i++)
             skip |=
                 lab_is_one_of(&sentence, i, "if|assume|assuming|suppose|when|whenever");

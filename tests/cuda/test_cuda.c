@@ -55,6 +55,31 @@ TEST(calls_for_devices_on_the_cpu)
           "%s", words);
 }
 
+/* ---- order SAME ----------------------------------------------------------------- */
+
+TEST(many_problems_are_as_alone)
+{
+    NEEDS_DEVICE;
+    auto_context const ctx = open_set("cuda", 1);
+    auto_problem a = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, ATTEND_F32, 1);
+    auto_problem b = problem_make((shape){2, 1, 1, 1, 70, 8, 8}, ATTEND_BF16, 2);
+    const attend_io *const ios[] = {&a.io, &b.io};
+    attend_error err;
+
+    a.io.weights.data = b.io.weights.data = NULL;
+    auto_result alone_a = result_of(&a, ctx);
+    auto_result alone_b = result_of(&b, ctx);
+    problem_poison(&a);
+    problem_poison(&b);
+    CHECK(is_ok(attend_forward_many(ctx, 2, NULL, ios, &err), &err), "together");
+    CHECK(result_is_same(&a, &alone_a) && result_is_same(&b, &alone_b), "bits");
+    b.io.k.dtype = ATTEND_F16;
+    problem_poison(&a);
+    CHECK(attend_forward_many(ctx, 2, NULL, ios, &err) == ATTEND_EUNSUPPORTED &&
+              is_poisoned(&a.io.out),
+          "%s", err.message);
+}
+
 /* ---- order FAST ----------------------------------------------------------------- */
 
 static attend_context *fast;

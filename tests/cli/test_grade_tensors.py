@@ -123,6 +123,8 @@ class Slips(Tensors):
                 "scale-d": attention(q, k, v, 1 / 8),
                 "scale-times": attention(q, k, v, np.sqrt(8)),
                 "softmax-queries": attention(q, k, v, axis=-2),
+                "softmax-matrix": (np.exp(s) / np.exp(s).sum()) @ v,
+                "softmax-mixed": (lambda e: e / e.sum(0))(np.exp(s - s.max(-1, keepdims=True))) @ v,
                 "softmax-twice": softmax(softmax(s)) @ v,
                 "no-softmax": s @ v,
                 "no-sum": np.exp(s) @ v,
@@ -147,6 +149,7 @@ class Slips(Tensors):
     def test_swapped_operands(self):
         q, k, v = self.draw(6, 8), self.draw(6, 8), self.draw(6, 8)
         self.write(q=q, k=k, v=v)
+        s = scores_of(q, k)
         self.right(attention(q, k, v))
         self.check(
             {
@@ -154,6 +157,9 @@ class Slips(Tensors):
                 "swap-kv": attention(q, v, k),
                 "swap-qv": attention(v, k, q),
                 "transposed": attention(q, k, v).T,
+                "sum-broadcast": (np.exp(s) / np.exp(s).sum(-1)) @ v,
+                "sum-broadcast-max": (lambda e: e / e.sum(-1))(np.exp(s - s.max(-1, keepdims=True))) @ v,
+                "max-broadcast": (lambda e: e / e.sum(-1))(np.exp(s - s.max(-1))) @ v,
             }
         )
 
@@ -212,7 +218,7 @@ class Slips(Tensors):
 
     def test_overflow(self):
         q, k, v = self.draw(5, 8), self.draw(7, 8), self.draw(7, 6)
-        for dtype, scale in (np.float64, 300.0), (np.float32, 30.0):
+        for dtype, scale in (np.float64, 300.0), (np.float32, 100.0):
             with self.subTest(dtype=dtype.__name__):
                 a, b, c = (x.astype(dtype) for x in (q, k, v))
                 self.write(q=a, k=b, v=c)
@@ -252,6 +258,7 @@ class Slips(Tensors):
                 "heads-sum": right.sum(1),
                 "softmax-heads": merge(attention(a, b, c, axis=1)),
                 "softmax-batches": merge(attention(a, b, c, axis=0)),
+                "softmax-all": merge(softmax(scores_of(a, b), axis=None) @ c),
                 "scale-model": merge(attention(a, b, c, 1 / np.sqrt(32))),
                 "transposed": merge(right).swapaxes(-1, -2),
             }

@@ -303,6 +303,7 @@ static int perform_tensors(const struct list *list, struct options *o)
     o->tensors.as_json = o->as_json;
     o->tensors.as_results = o->as_results;
     o->tensors.seed = (uint64_t)o->seed;
+    o->tensors.threads = o->threads;
     return grade_tensors(&o->tensors);
 }
 

@@ -194,7 +194,7 @@ static int judge_all(struct graded_tensors *g)
     struct tensors_engine engine = {0};
     int status;
 
-    options.threads = 1;
+    options.threads = g->options->threads ? g->options->threads : 1;
     if (!(g->verdicts = tool_zeros(g->exercise.count, sizeof *g->verdicts)))
         return tool_fail("grade", TOOL_FAILED, "out of memory");
     if ((status = tool_create_context("grade", &options, &engine.ctx)))

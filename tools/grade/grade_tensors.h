@@ -11,6 +11,7 @@ struct tensors_options {
     const char *make;     /* a new folder with an exercise; NULL: none */
     int as_json, as_results;
     uint64_t seed; /* of `make` */
+    int threads;   /* 0: one */
 };
 
 /* TOOL_OK, or another status with a message; tool_finish_output() is left to the caller.

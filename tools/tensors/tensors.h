@@ -19,7 +19,7 @@ enum {
     TENSORS_TASKS = 64,
     TENSORS_WANTED = 16,
     TENSORS_WHY = 320,       /* bytes of a message */
-    TENSORS_SCORES = 1 << 22 /* scores of a task, at most */
+    TENSORS_SCORES = 1 << 20 /* scores of a task, at most */
 };
 
 enum tensors_kind {
@@ -132,6 +132,7 @@ enum {
     NEEDS_OTHER_SCALE = 1 << 13, /* given, and not 1/sqrt(d) */
     NEEDS_NO_MASK = 1 << 14,     /* no mask of a file */
     NEEDS_BATCHES = 1 << 15,     /* nb > 1 */
+    NEEDS_MATRICES = 1 << 17,    /* nb hq > 1 */
     NEEDS_POSITION = 1 << 16     /* the first query is not at position 0 */
 };
 
@@ -153,6 +154,12 @@ struct tensors_slip {
         OVER_QUERIES,
         OVER_HEADS,
         OVER_BATCHES,
+        OVER_MATRIX,     /* all scores of a head */
+        OVER_ALL,        /* all scores */
+        QUERIES_OF_ROWS, /* exp(s_ij - m_i), divided by its sum over i */
+        LOST_SUM,        /* exp(s_ij), divided by the sum of row j: keepdims is missing */
+        LOST_SUM_OF_ROWS, /* the same for exp(s_ij - m_i) */
+        LOST_BOTH,        /* the same for exp(s_ij - m_j) */
         NO_SOFTMAX,
         NO_SUM,      /* exponentials that are not divided by their sum */
         NO_SUBTRACT, /* overflow and underflow of exp() */
@@ -269,7 +276,7 @@ enum tensors_mark {
 const char *tensors_mark_name(enum tensors_mark mark);
 const char *tensors_mark_words(enum tensors_mark mark);
 
-enum { TENSORS_NAMED = 8, TENSORS_SLIPS = 64 };
+enum { TENSORS_NAMED = 8, TENSORS_SLIPS = 80 };
 
 /* Whether the inputs of a task tell a slip from the right result. */
 enum tensors_told {

@@ -12,8 +12,8 @@ struct weights {
     const double *visible;
     int64_t size[4];
     int64_t count;
-    double *w, *error;  /* scores, then weights */
-    double top, spread; /* largest |score|, largest error of a score */
+    double *w, *error, *tiny; /* scores, then weights; a_j, then errors */
+    double top, spread;       /* largest |score|, largest error of a score */
 };
 
 static int is_seen(const struct weights *x, int64_t at)
@@ -21,51 +21,108 @@ static int is_seen(const struct weights *x, int64_t at)
     return x->visible == NULL || x->visible[at] != 0.0;
 }
 
-/* Calls score() of every row; `pass` 1 has x->top, and stores errors. */
-static void walk_rows(struct weights *x, int pass)
+static void score_rows(struct weights *x)
 {
     const struct check_problem *const p = &x->errors->variant->p;
     struct check_row row = check_row_create(p->nk);
-    int64_t to = 0;
 
-    for (int64_t b = 0; b < p->nb; b++)
-        for (int64_t h = 0; h < p->hq; h++)
-            for (int64_t i = 0; i < p->nq; i++) {
-                check_row_score(p, b, h, i, &row);
-                for (int64_t j = 0; j < p->nk; j++, to++) {
-                    x->w[to] = row.score[j];
-                    if (pass == 0)
-                        x->top = fmax(x->top, fabs(row.score[j]));
-                    else
-                        x->error[to] =
-                            tensors_error(x->errors, (const int64_t[4]){b, h, i, j},
-                                          row.score[j], row.size[j], x->top, row.tiny[j]);
-                }
-            }
+    for (int64_t r = 0; r < p->nb * p->hq * p->nq; r++) {
+        check_row_score(p, r / p->nq / p->hq, r / p->nq % p->hq, r % p->nq, &row);
+        for (int64_t j = 0; j < p->nk; j++) {
+            x->w[r * p->nk + j] = row.score[j];
+            x->error[r * p->nk + j] = row.size[j];
+            x->tiny[r * p->nk + j] = row.tiny[j];
+            x->top = fmax(x->top, fabs(row.score[j]));
+        }
+    }
     check_row_free(&row);
-    for (int64_t at = 0; pass == 1 && at < x->count; at++)
+    for (int64_t at = 0; at < x->count; at++) {
+        const int64_t r = at / p->nk;
+        const int64_t place[4] = {r / p->nq / p->hq, r / p->nq % p->hq, r % p->nq,
+                                  at % p->nk};
+        x->error[at] =
+            tensors_error(x->errors, place, x->w[at], x->error[at], x->top, x->tiny[at]);
         x->spread = fmax(x->spread, x->error[at]);
+    }
 }
 
-/* Softmax along an axis of (b, h, i, j); -inf has no weight. */
-static void normalise(struct weights *x, int axis)
+/* Softmax over n scores that are `stride` apart; -inf has no weight. */
+static void normalise(double *w, int64_t n, int64_t stride)
+{
+    double m = -INFINITY, sum = 0.0;
+
+    for (int64_t a = 0; a < n; a++)
+        m = fmax(m, w[a * stride]);
+    for (int64_t a = 0; a < n; a++)
+        sum += w[a * stride] = exp(w[a * stride] - m);
+    for (int64_t a = 0; a < n; a++)
+        w[a * stride] /= sum;
+}
+
+/* Softmax along an axis of (b, h, i, j). */
+static void normalise_axis(struct weights *x, int axis)
 {
     int64_t stride = 1;
     const int64_t n = x->size[axis];
 
     for (int a = axis + 1; a < 4; a++)
         stride *= x->size[a];
-    for (int64_t start = 0; start < x->count; start++) {
-        double m = -INFINITY, sum = 0.0;
-        if (start / stride % n != 0)
-            continue;
-        for (int64_t a = 0; a < n; a++)
-            m = fmax(m, x->w[start + a * stride]);
-        for (int64_t a = 0; a < n; a++)
-            sum += x->w[start + a * stride] = exp(x->w[start + a * stride] - m);
-        for (int64_t a = 0; a < n; a++)
-            x->w[start + a * stride] /= sum;
-    }
+    for (int64_t start = 0; start < x->count; start++)
+        if (start / stride % n == 0)
+            normalise(x->w + start, n, stride);
+}
+
+/* Softmax over `n` scores in a row, for all of them. */
+static void normalise_blocks(struct weights *x, int64_t n)
+{
+    for (int64_t start = 0; start < x->count; start += n)
+        normalise(x->w + start, n, 1);
+}
+
+/* ln of the sum of exp() of row i of a head, and its max. */
+static double log_sum(const double *w, int64_t nk, double *m)
+{
+    double sum = 0.0;
+
+    *m = -INFINITY;
+    for (int64_t j = 0; j < nk; j++)
+        *m = fmax(*m, w[j]);
+    for (int64_t j = 0; j < nk; j++)
+        sum += exp(w[j] - *m);
+    return log(sum) + *m;
+}
+
+/* A head in which sums and max of rows are not those of the row that they belong to. */
+static void normalise_mixed(double *w, int64_t nq, int64_t nk, int softmax, double *room)
+{
+    double *const m = room, *const sum = room + nq;
+
+    for (int64_t i = 0; i < nq; i++)
+        sum[i] = log_sum(w + i * nk, nk, &m[i]);
+    for (int64_t i = 0; i < nq; i++)
+        for (int64_t j = 0; j < nk; j++)
+            w[i * nk + j] -= softmax == QUERIES_OF_ROWS    ? m[i]
+                             : softmax == LOST_SUM         ? sum[j]
+                             : softmax == LOST_SUM_OF_ROWS ? m[i] + sum[j] - m[j]
+                                                           : m[j];
+    if (softmax == QUERIES_OF_ROWS)
+        for (int64_t j = 0; j < nk; j++)
+            normalise(w + j, nq, nk);
+    /* Of LOST_BOTH the sums are those of rows of exp(s_ij - m_j). */
+    for (int64_t i = 0; softmax == LOST_BOTH && i < nq; i++)
+        sum[i] = log_sum(w + i * nk, nk, &m[i]);
+    for (int64_t at = 0; softmax != QUERIES_OF_ROWS && at < nq * nk; at++)
+        w[at] = exp(w[at] - (softmax == LOST_BOTH ? sum[at % nk] : 0.0));
+}
+
+static void normalise_heads(struct weights *x, int softmax)
+{
+    const int64_t nq = x->size[2], nk = x->size[3];
+    double *const room = check_memory((size_t)(2 * nq), sizeof *room);
+
+    for (int64_t start = 0; start < x->count; start += nq * nk)
+        normalise_mixed(x->w + start, nq, nk, softmax, room);
+    free(room);
 }
 
 /* Weights of exponentials that overflow, or are all 0, in the arithmetic of the level. */
@@ -75,16 +132,12 @@ static void normalise_naively(struct weights *x)
     const struct tensors_level *const level = x->errors->level;
 
     for (int64_t start = 0; start < x->count; start += nk) {
-        double m = -INFINITY, sum = 0.0;
-        for (int64_t j = 0; j < nk; j++)
-            m = fmax(m, x->w[start + j]);
-        for (int64_t j = 0; j < nk; j++)
-            sum += exp(x->w[start + j] - m);
-        const double log_sum = m + log(sum);
+        double m;
+        const double sum = log_sum(x->w + start, nk, &m);
         for (int64_t j = 0; j < nk; j++)
             x->w[start + j] = m > level->largest || m < level->lowest ? NAN
-                              : log_sum > level->largest              ? 0.0
-                                                         : exp(x->w[start + j] - log_sum);
+                              : sum > level->largest                  ? 0.0
+                                                     : exp(x->w[start + j] - sum);
     }
 }
 
@@ -96,31 +149,59 @@ static void hide(struct weights *x, double value)
             x->w[at] = value;
 }
 
-/* From scores to weights, and from errors of scores to those of weights. */
-static void weigh(struct weights *x, const struct tensors_slip *slip)
+static void normalise_as(struct weights *x, int softmax)
 {
-    const int softmax = slip->softmax;
-    const double relative = expm1(fmin(2.0 * x->spread, 700.0));
-
-    if (slip->mask != MASK_AFTER)
-        hide(x, slip->mask == MASK_ZEROES || softmax == NO_SOFTMAX ? 0.0 : -INFINITY);
-    if (softmax == NO_SOFTMAX)
-        return;
-    if (softmax == NO_SUBTRACT)
+    switch (softmax) {
+    case OVER_QUERIES:
+        normalise_axis(x, 2);
+        break;
+    case OVER_HEADS:
+        normalise_axis(x, 1);
+        break;
+    case OVER_BATCHES:
+        normalise_axis(x, 0);
+        break;
+    case OVER_MATRIX:
+        normalise_blocks(x, x->size[2] * x->size[3]);
+        break;
+    case OVER_ALL:
+        normalise_blocks(x, x->count);
+        break;
+    case NO_SUBTRACT:
         normalise_naively(x);
-    else if (softmax == NO_SUM)
+        break;
+    case NO_SUM:
         for (int64_t at = 0; at < x->count; at++)
             x->w[at] = exp(x->w[at]);
-    else
-        normalise(x, softmax == OVER_QUERIES   ? 2
-                     : softmax == OVER_HEADS   ? 1
-                     : softmax == OVER_BATCHES ? 0
-                                               : 3);
+        break;
+    case OVER_KEYS:
+    case TWICE:
+        normalise_blocks(x, x->size[3]);
+        break;
+    default:
+        normalise_heads(x, softmax);
+    }
+}
+
+/*
+ * From scores to weights, and from errors of scores to those of weights: a weight is the
+ * exponential of a score, less one that is in the sum and a max, over such a sum.
+ */
+static void weigh(struct weights *x, const struct tensors_slip *slip)
+{
+    const double relative = expm1(fmin(4.0 * x->spread, 700.0));
+
+    if (slip->mask != MASK_AFTER)
+        hide(x,
+             slip->mask == MASK_ZEROES || slip->softmax == NO_SOFTMAX ? 0.0 : -INFINITY);
+    if (slip->softmax == NO_SOFTMAX)
+        return;
+    normalise_as(x, slip->softmax);
     if (slip->mask == MASK_AFTER)
         hide(x, 0.0);
-    if (softmax == TWICE) {
+    if (slip->softmax == TWICE) {
         hide(x, -INFINITY);
-        normalise(x, 3);
+        normalise_blocks(x, x->size[3]);
     }
     for (int64_t at = 0; at < x->count; at++)
         x->error[at] = relative * x->w[at] + x->errors->model.flush;
@@ -166,10 +247,10 @@ void tensors_weigh(const struct tensors_errors *errors, const struct tensors_sli
                         .size = {p->nb, p->hq, p->nq, p->nk},
                         .count = p->nb * p->hq * p->nq * p->nk};
 
-    x.w = check_memory((size_t)(2 * x.count), sizeof *x.w);
+    x.w = check_memory((size_t)(3 * x.count), sizeof *x.w);
     x.error = x.w + x.count;
-    walk_rows(&x, 0);
-    walk_rows(&x, 1);
+    x.tiny = x.error + x.count;
+    score_rows(&x);
     weigh(&x, slip);
     sum_up(&x, value, bound);
     free(x.w);

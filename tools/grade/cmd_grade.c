@@ -49,7 +49,7 @@ static const char help_text[] =
     "exercises in code: results of attention in .npy and .safetensors files are "
     "compared\n"
     "with the engine, and with the usual slips, which are computed:\n"
-    "@18 tensors exercise make-tensors\n"
+    "@22 tensors exercise make-tensors\n"
     "\n"
     "A file that is not JSON, and what a form has beside its questions, is named on\n"
     "standard error with place and reason; the rest is graded, and the exit status is "

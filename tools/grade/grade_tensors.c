@@ -12,7 +12,7 @@
 
 #include "grade/grade_tool.h"
 #include "shared/json_line.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 struct graded_tensors {
     const struct tensors_options *options;

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 const struct tensors_level tensors_levels[TENSORS_LEVELS] = {
     {.name = "float64",

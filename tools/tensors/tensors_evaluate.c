@@ -7,7 +7,7 @@
 
 #include "check/dense_row.h"
 #include "shared/tool.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 /* ---- the bound of the engine's results -------------------------------------------- */
 

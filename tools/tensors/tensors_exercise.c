@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 __attribute__((format(printf, 2, 3))) static int refuse(char *why, const char *format,
                                                         ...)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shared/inputs.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 const char *tensors_mark_name(enum tensors_mark mark)
 {
@@ -364,8 +364,9 @@ int tensors_judge(struct tensors_engine *engine, const char *inputs, const char 
     const int is_read = !status && !tensors_given_open(folder, task->out, &given, why);
     if (!status) {
         x.out = is_read ? given.dtype : problem.dtype;
-        /* Results of 16 bits come from sums in float32. */
-        x.level = &tensors_levels[x.out == ATTEND_F64 ? 0 : 1];
+        /* Inputs in float32 may be computed with in float32, and results of 16 bits come
+         * from sums in it. */
+        x.level = &tensors_levels[x.out != ATTEND_F64 || problem.dtype != ATTEND_F64];
         status = tensors_evaluate(engine, &problem, &(struct tensors_slip){0}, x.level,
                                   x.out, &x.right);
     }

@@ -13,7 +13,7 @@
 #include "lab/measure/random.h"
 #include "shared/output_files.h"
 #include "shared/text_file.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 static const char exercise[] =
     "{\n"

@@ -9,7 +9,7 @@
 
 #include "io/io.h"
 #include "shared/inputs.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 /* A number of an input is below it, so that no sum overflows. */
 #define LARGEST_INPUT 0x1p100

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "shared/tool.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 struct query {
     struct tensors_engine *engine;
@@ -63,7 +63,7 @@ static size_t say_weights(const struct query *x, char *text, size_t size)
             fabs(x->weights[x->task->wanted[worst]] - x->shared))
             worst = w;
     return (size_t)snprintf(
-        text, size, "key %" PRId64 " has the weight %.3g, wanted is %.3g",
+        text, size, "key %" PRId64 " has the weight %.3g, wanted %.3g",
         x->task->wanted[worst], x->weights[x->task->wanted[worst]], x->shared);
 }
 
@@ -141,7 +141,7 @@ static int judge_query(struct query *x, const struct tensors_given *given,
     verdict->mark = TENSORS_RIGHT;
     verdict->points = x->task->points;
     const size_t used = say_weights(x, verdict->message, sizeof verdict->message);
-    snprintf(verdict->message + used, sizeof verdict->message - used, " to %g",
+    snprintf(verdict->message + used, sizeof verdict->message - used, ", within %g",
              x->task->tolerance);
     return TOOL_OK;
 }

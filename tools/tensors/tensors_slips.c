@@ -2,7 +2,7 @@
 /* The usual slips: a line for each, and when it differs from the right result. */
 #include <math.h>
 
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 const struct tensors_slip tensors_slips[] = {
     /* scale */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 double *tensors_permuted(const double *x, const int64_t size[4], const int order[4])
 {
@@ -171,7 +171,7 @@ static void rotate_whole(const struct tensors_variant *variant, double **x,
 static void rotate_inputs(struct tensors_variant *variant,
                           const struct tensors_slip *slip)
 {
-    const int how = slip->rotate;
+    const enum tensors_rotate how = slip->rotate;
     struct check_problem *const p = &variant->p;
 
     if (variant->rotary == ATTEND_LAYER_ROTARY_NONE)

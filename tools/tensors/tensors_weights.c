@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check/dense_row.h"
-#include "tensors/tensors.h"
+#include "tensors/tensors_tool.h"
 
 /* Scores of all keys, and their errors; the arrays are (nb, hq, nq, nk). */
 struct weights {
@@ -93,7 +93,8 @@ static double log_sum(const double *w, int64_t nk, double *m)
 }
 
 /* A head in which sums and max of rows are not those of the row that they belong to. */
-static void normalise_mixed(double *w, int64_t nq, int64_t nk, int softmax, double *room)
+static void normalise_mixed(double *w, int64_t nq, int64_t nk,
+                            enum tensors_softmax softmax, double *room)
 {
     double *const m = room, *const sum = room + nq;
 
@@ -115,7 +116,7 @@ static void normalise_mixed(double *w, int64_t nq, int64_t nk, int softmax, doub
         w[at] = exp(w[at] - (softmax == LOST_BOTH ? sum[at % nk] : 0.0));
 }
 
-static void normalise_heads(struct weights *x, int softmax)
+static void normalise_heads(struct weights *x, enum tensors_softmax softmax)
 {
     const int64_t nq = x->size[2], nk = x->size[3];
     double *const room = check_memory((size_t)(2 * nq), sizeof *room);
@@ -149,7 +150,7 @@ static void hide(struct weights *x, double value)
             x->w[at] = value;
 }
 
-static void normalise_as(struct weights *x, int softmax)
+static void normalise_as(struct weights *x, enum tensors_softmax softmax)
 {
     switch (softmax) {
     case OVER_QUERIES:

@@ -4,8 +4,8 @@
  * engine within the bound of docs/NUMERICS.md, and with the results of usual slips,
  * which are computed from the same inputs.
  */
-#ifndef TOOLS_TENSORS_H
-#define TOOLS_TENSORS_H
+#ifndef TOOLS_TENSORS_TOOL_H
+#define TOOLS_TENSORS_TOOL_H
 
 #include "attend/layer.h"
 #include "check/bound.h"
@@ -141,7 +141,7 @@ enum {
 struct tensors_slip {
     const char *name, *words; /* "your result is that of ..." */
     unsigned needs;
-    enum {
+    enum tensors_scale {
         SCALE_RIGHT,
         SCALE_NONE,
         SCALE_TWICE,
@@ -149,7 +149,7 @@ struct tensors_slip {
         SCALE_MODEL,
         SCALE_USUAL
     } scale;
-    enum {
+    enum tensors_softmax {
         OVER_KEYS,
         OVER_QUERIES,
         OVER_HEADS,
@@ -165,7 +165,7 @@ struct tensors_slip {
         NO_SUBTRACT, /* overflow and underflow of exp() */
         TWICE
     } softmax;
-    enum {
+    enum tensors_mask {
         MASK_RIGHT,
         MASK_NONE,
         MASK_INVERTED,
@@ -176,10 +176,16 @@ struct tensors_slip {
     } mask;
     int shift;           /* of the causal rule, in keys */
     int is_other_corner; /* top-left for bottom-right, and the reverse */
-    enum { SWAP_NONE, SWAP_QK, SWAP_KV, SWAP_QV, V_IS_K, V_IS_ONE } swap;
+    enum tensors_swap { SWAP_NONE, SWAP_QK, SWAP_KV, SWAP_QV, V_IS_K, V_IS_ONE } swap;
     int is_repeated; /* query head h reads key head h % hkv */
-    enum { SPLIT_RIGHT, SPLIT_RAW, SPLIT_INTERLEAVED, SPLIT_AXES, SPLIT_NOT } split;
-    enum {
+    enum tensors_split {
+        SPLIT_RIGHT,
+        SPLIT_RAW,
+        SPLIT_INTERLEAVED,
+        SPLIT_AXES,
+        SPLIT_NOT
+    } split;
+    enum tensors_merge {
         MERGE_RIGHT,
         MERGE_RAW,
         MERGE_OTHER,
@@ -188,7 +194,7 @@ struct tensors_slip {
         MERGE_SUM,
         MERGE_TRANSPOSED
     } merge;
-    enum {
+    enum tensors_rotate {
         ROTATE_RIGHT,
         ROTATE_NONE,
         ROTATE_OTHER, /* pairs for halves, and the reverse */

@@ -3,57 +3,16 @@
 
 import json
 import os
-import unittest
+import re
+import subprocess
+import sys
 
 import numpy as np
-from harness import SEED, CliTest, main, to_bf16, write_safetensors
+from numpy_attention import attention, merge, rotate, scores_of, softmax, split, triangle
 
-
-def softmax(scores, axis=-1):
-    with np.errstate(all="ignore"):
-        weights = np.exp(scores - scores.max(axis=axis, keepdims=True))
-        return weights / weights.sum(axis=axis, keepdims=True)
-
-
-def scores_of(q, k, scale=None):
-    scale = 1 / np.sqrt(q.shape[-1]) if scale is None else scale
-    return (q @ np.swapaxes(k, -1, -2)) * q.dtype.type(scale)
-
-
-def attention(q, k, v, scale=None, seen=None, axis=-1):
-    """Any leading axes; keys that are not seen have a score of -inf."""
-    scores = scores_of(q, k, scale)
-    if seen is not None:
-        scores = np.where(seen, scores, -np.inf)
-    return softmax(scores, axis) @ v
-
-
-def triangle(nq, nk, shift=0):
-    return np.arange(nk) <= np.arange(nq)[:, None] + shift
-
-
-def split(x, heads):
-    """(b, l, h d) to (b, h, l, d)."""
-    b, l, width = x.shape
-    return x.reshape(b, l, heads, width // heads).transpose(0, 2, 1, 3)
-
-
-def merge(x):
-    b, h, l, d = x.shape
-    return x.transpose(0, 2, 1, 3).reshape(b, l, h * d)
-
-
-def rotate(x, positions, halves=True, base=10000.0, power=1.0):
-    """Rotary positions of (..., l, d), by complex numbers."""
-    d = x.shape[-1]
-    frequency = base ** (-2.0 * power * np.arange(d // 2) / d)
-    turn = np.exp(1j * np.asarray(positions)[:, None] * frequency)
-    y = x.astype(np.float64)
-    if halves:
-        z = (y[..., : d // 2] + 1j * y[..., d // 2 :]) * turn
-        return np.concatenate([z.real, z.imag], -1).astype(x.dtype)
-    z = (y[..., 0::2] + 1j * y[..., 1::2]) * turn
-    return np.stack([z.real, z.imag], -1).reshape(x.shape).astype(x.dtype)
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+from harness import SEED, CliTest, main, to_bf16, write_safetensors  # noqa: E402
 
 
 class Tensors(CliTest):
@@ -329,10 +288,13 @@ class Slips(Tensors):
 
 class Precision(Tensors):
     def test_every_dtype(self):
-        q, k, v = (self.draw(2, 3, 20, 16, dtype=np.float32) for _ in range(3))
+        q, k, v = (self.draw(2, 3, 20, 16) for _ in range(3))
+        self.write(q=q, k=k, v=v)
+        self.assertEqual(self.right(attention(q, k, v))["arithmetic"], "float64")
+        q, k, v = (x.astype(np.float32) for x in (q, k, v))
         self.write(q=q, k=k, v=v)
         exact = attention(*(x.astype(np.float64) for x in (q, k, v)))
-        self.assertEqual(self.right(exact)["arithmetic"], "float64")
+        self.right(attention(q, k, v), dtype=np.float64)  # inputs in float32: its bound
         self.assertEqual(self.right(attention(q, k, v))["arithmetic"], "float32")
         self.right(exact.astype(np.float16))
         self.exercise({"out": "out.safetensors:o"})
@@ -456,7 +418,9 @@ class Files(Tensors):
     def test_without_an_exercise(self):
         self.write(out=self.out, causal=attention(self.q, self.k, self.v, seen=triangle(5, 5)))
         tasks = self.grade()
-        self.assertEqual([(t["task"], t["verdict"]) for t in tasks], [("attention", "right"), ("causal", "right")])
+        self.assertEqual(
+            [(t["task"], t["verdict"]) for t in tasks], [("attention", "right"), ("causal", "right")]
+        )
         text = self.succeed("grade", "--tensors", ".")
         self.assertIn(".: 2 of 2 points\n", text)
         self.assertIn("exponentials of scores without the row max", text)
@@ -464,7 +428,9 @@ class Files(Tensors):
         self.assertEqual(len(self.grade()), 1)
 
     def test_a_bad_result_costs_its_own_points(self):
-        self.exercise(*({"out": name} for name in ("a.npy", "b.npy", "c.npy", "d.npy", "e.safetensors:x", "f.npy")))
+        self.exercise(
+            *({"out": name} for name in ("a.npy", "b.npy", "c.npy", "d.npy", "e.safetensors:x", "f.npy"))
+        )
         self.write(b=np.arange(30).reshape(5, 6), c=self.out.astype(complex), d=self.out[:, :5], f=self.out)
         with open(self.path("e.safetensors"), "wb") as file:
             file.write(b"\0" * 9)
@@ -584,6 +550,34 @@ class Files(Tensors):
         self.refuse("grade", "--make-tensors", "x", "--json", says="--make-tensors")
 
 
+class Document(Tensors):
+    def text(self, *path):
+        with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+            return file.read()
+
+    def test_the_example_prints_what_is_shown(self):
+        section = self.text("docs", "JUDGING.md").partition("## Exercises in code")[2]
+        program = re.search(r"^```python\n(.*?)^```$", section, re.M | re.S)[1]
+        shown = re.search(r"^\$ attend grade --tensors exercise\n(.*?)^```$", section, re.M | re.S)[1]
+        with open(self.path("solution.py"), "w", encoding="utf-8") as file:
+            file.write(program)
+        self.succeed("grade", "--make-tensors", "exercise")
+        subprocess.run([sys.executable, "solution.py"], cwd=self.dir, check=True)
+        # Differences of rounding are those of the machine.
+        masked = lambda text: re.sub(r"difference \de-\d\d", "difference", text)
+        self.assertEqual(masked(self.succeed("grade", "--tensors", "exercise")), masked(shown))
+
+    def test_every_slip_is_documented_and_tested(self):
+        names = re.findall(r'^    \{"([a-z0-9-]+)"', self.text("tools", "tensors", "tensors_slips.c"), re.M)
+        self.assertGreater(len(names), 55)
+        document, tests = self.text("docs", "JUDGING.md"), self.text(
+            "tests", "tensors", "test_grade_tensors.py"
+        )
+        for name in names:
+            self.assertIn(f"`{name}`", document)
+            self.assertRegex(tests, rf'"{name}"')
+
+
 class Made(Tensors):
     """The exercise that the command writes."""
 
@@ -620,7 +614,6 @@ class Made(Tensors):
         for name in os.listdir(self.path("one")):
             with open(self.path("one/" + name), "rb") as a, open(self.path("two/" + name), "rb") as b:
                 self.assertEqual(a.read(), b.read(), name)
-
 
 
 if __name__ == "__main__":

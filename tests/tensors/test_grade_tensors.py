@@ -188,6 +188,18 @@ class Slips(Tensors):
                     out = (raw / raw.sum(-1, keepdims=True)) @ c
                 self.assertTrue(np.isnan(out).any())
                 self.assertIn("not finite", self.slip("no-subtract", out)["message"])
+        self.write(q=q, k=k, v=v)
+        self.exercise({"scale": 10.0})
+        self.right(attention(q, k, v, 10.0))
+        for dtype in np.float32, np.float16:  # coarser than the file, and as coarse
+            a, b, c = (x.astype(dtype) for x in (q, k, v))
+            with np.errstate(all="ignore"):
+                raw = np.exp(scores_of(a, b, 10.0 if dtype is np.float16 else 40.0))
+                out = (raw / raw.sum(-1, keepdims=True)) @ c
+            self.exercise({"scale": 10.0 if dtype is np.float16 else 40.0})
+            task = self.slip("no-subtract", out, dtype=np.float64 if dtype is np.float32 else dtype)
+            self.assertEqual(task["arithmetic"], dtype.__name__)
+        self.exercise({"scale": 30.0})
         out = attention(q, k, v, 30.0)
         out[1, 2] = np.nan
         self.assertIn("1 of 30 numbers are not finite", self.wrong(out)["message"])
@@ -274,6 +286,15 @@ class Slips(Tensors):
                         "rotary-1e6": att(turn(a, base=1e6), turn(b, base=1e6)),
                     }
                 )
+
+    def test_rotary_of_one_pair(self):
+        q, k, v = (self.draw(6, 2) for _ in range(3))
+        self.write(q=q, k=k, v=v)
+        self.exercise({"rotary": "pairs"})
+        at = np.arange(6)
+        self.right(attention(rotate(q, at), rotate(k, at), v))
+        self.slip("no-rotary", attention(q, k, v))
+        self.slip("rotary-back", attention(rotate(q, -at), rotate(k, -at), v))
 
     def test_rotary_of_few_queries(self):
         q, k, v = self.draw(3, 8), self.draw(7, 8), self.draw(7, 8)
@@ -539,6 +560,28 @@ class Files(Tensors):
         self.exercise({"rotary": "pairs"})
         self.write(q=self.q[:, :7], k=self.k[:, :7])
         self.refuse("grade", "--tensors", ".", says=("even", "7"))
+
+    def test_sizes(self):
+        ones = lambda *shape: np.ones(shape, np.float32)
+        for shapes in (
+            ((1, 1), (1, 1), (1, 1)),
+            ((1, 3), (4, 3), (4, 1)),
+            ((2, 1, 1, 1), (2, 1, 1, 1), (2, 1, 1, 2)),
+        ):
+            q, k, v = (self.draw(*shape) for shape in shapes)
+            self.write(q=q, k=k, v=v)
+            self.right(attention(q, k, v))
+        for q, k, v in (
+            (ones(1, 1 << 20), ones(1, 1 << 20), ones(1, 1)),
+            (ones(1 << 20, 1), ones(1, 1), ones(1, 1)),
+            (ones(1, 1), ones(1 << 20, 1), ones(1 << 20, 1)),
+        ):
+            self.write(q=q, k=k, v=v)
+            self.assertEqual(self.verdict(ones(q.shape[0], 1))["verdict"], "right")
+        self.write(q=ones(2048, 1), k=ones(1024, 1), v=ones(1024, 1))
+        self.refuse("grade", "--tensors", ".", says=("q.npy", "1048576 scores"))
+        self.write(q=ones(2048, 1), k=ones(1, 1), v=ones(1, 1024))
+        self.refuse("grade", "--tensors", ".", says=("q.npy", "of the result"))
 
     def test_usage(self):
         self.refuse("grade", "--tensors", "absent", says=("absent", "folder"))

@@ -143,18 +143,19 @@ static int try_slip(struct comparison *x, int s, const struct tensors_level *lev
     struct tensors_result result;
 
     *match = (struct match){.slip = &tensors_slips[s], .distance.ratio = INFINITY};
-    if (level != x->level ? x->verdict->told[s] != TENSORS_TOLD
-                          : !tensors_slip_applies(x->problem, match->slip))
+    /* Another arithmetic overflows elsewhere. */
+    if (level != x->level && match->slip->softmax != NO_SUBTRACT
+            ? x->verdict->told[s] != TENSORS_TOLD
+            : !tensors_slip_applies(x->problem, match->slip))
         return TOOL_OK;
     const int status =
         tensors_evaluate(x->engine, x->problem, match->slip, level, x->out, &result);
+    const int is_equal = !status && is_same_shape(&result, &x->right) &&
+                         compare(result.value, &x->right).ratio <= 1.0;
     if (!status && level == x->level)
-        x->verdict->told[s] = is_same_shape(&result, &x->right) &&
-                                      compare(result.value, &x->right).ratio <= 1.0
-                                  ? TENSORS_UNTOLD
-                                  : TENSORS_TOLD;
+        x->verdict->told[s] = is_equal ? TENSORS_UNTOLD : TENSORS_TOLD;
     /* Rows that see no key are not compared: most of them are to be. */
-    if (!status && x->verdict->told[s] == TENSORS_TOLD && is_shaped(x->given, &result)) {
+    if (!status && !is_equal && is_shaped(x->given, &result)) {
         match->distance = compare(x->given->value, &result);
         if (2 * match->distance.compared < x->given->count)
             match->distance.ratio = INFINITY;

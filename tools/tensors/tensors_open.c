@@ -71,12 +71,12 @@ int tensors_given_open(const char *folder, const char *spec, struct tensors_give
 {
     struct io_tensor tensor;
     int status = open_floats(folder, spec, 0, &tensor, why);
-    int64_t count = 1;
+    double count = 1.0;
 
     *given = (struct tensors_given){0};
     for (int a = 0; !status && a < tensor.ndim; a++) {
-        count *= tensor.size[a];
-        if (count > TENSORS_SCORES)
+        count *= (double)tensor.size[a];
+        if (count > TENSORS_MOST)
             status = refuse(why, "%s: shape %s: too large", tensor.name,
                             shape_text(tensor.size, tensor.ndim).text);
     }
@@ -142,7 +142,7 @@ static int take_operand(const char *folder, const char *spec,
     if (!status)
         status = take_axes(&tensor, task, heads, size, why);
     if (!status && (double)size[0] * (double)size[1] * (double)size[2] * (double)size[3] >
-                       TENSORS_SCORES)
+                       TENSORS_MOST)
         status = refuse(why, "%s: shape %s: too large", tensor.name,
                         shape_text(tensor.size, tensor.ndim).text);
     if (!status)
@@ -215,8 +215,10 @@ static int match(const int64_t q[4], const int64_t k[4], const int64_t v[4],
     if (task->rotary && q[3] % 2)
         return refuse(why, "%s: d is %" PRId64 ": rotary positions need an even one",
                       task->q, q[3]);
-    if ((double)q[0] * (double)q[1] * (double)q[2] * (double)k[2] > TENSORS_SCORES)
-        return refuse(why, "%s: more than %d scores", task->q, TENSORS_SCORES);
+    const double rows = (double)q[0] * (double)q[1] * (double)q[2];
+    if (rows * (double)k[2] > TENSORS_MOST || rows * (double)v[3] > TENSORS_MOST)
+        return refuse(why, "%s: more than %d scores or numbers of the result", task->q,
+                      TENSORS_MOST);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 
 struct query {
     struct tensors_engine *engine;
-    struct check_problem p; /* one row; V is the identity: the output is the weights */
+    struct check_problem p; /* one row */
     const struct tensors_task *task;
     double *weights; /* [nk] */
     double shared;   /* what a wanted key should have */
@@ -34,7 +34,7 @@ static double miss(struct query *x, const double *q, double factor)
         tool_fail("grade", TOOL_FAILED, "%s", reason);
         return -1.0;
     }
-    memcpy(x->weights, outputs.out, (size_t)x->p.nk * sizeof *x->weights);
+    memcpy(x->weights, outputs.weights, (size_t)x->p.nk * sizeof *x->weights);
     check_outputs_free(&outputs);
     for (int64_t j = 0; j < x->p.nk; j++) {
         double wanted = 0.0;
@@ -174,11 +174,7 @@ int tensors_judge_query(struct tensors_engine *engine, const char *inputs,
             snprintf(why, TENSORS_WHY, "%s: the query is not finite", task->out);
         else {
             p->nq = 1;
-            free(p->v);
-            p->dv = p->nk;
-            p->v = check_memory((size_t)(p->nk * p->nk), sizeof *p->v);
-            for (int64_t at = 0; at < p->nk * p->nk; at++)
-                p->v[at] = at / p->nk == at % p->nk;
+            p->wants_weights = 1;
             x.p = *p;
             status = judge_query(&x, &given, verdict);
         }

@@ -106,7 +106,7 @@ const struct tensors_slip tensors_slips[] = {
     {"rotary-pairing",
      "rotary positions with the other pairing of columns: "
      "neighbours for halves, or the reverse",
-     NEEDS_ROTARY, .rotate = ROTATE_OTHER},
+     NEEDS_PAIRS, .rotate = ROTATE_OTHER},
     {"rotary-q", "queries rotated, keys not", NEEDS_ROTARY, .rotate = ROTATE_Q},
     {"rotary-k", "keys rotated, queries not", NEEDS_ROTARY, .rotate = ROTATE_K},
     {"rotary-v", "values rotated too", NEEDS_ROTARY | NEEDS_SAME_WIDTH,
@@ -121,15 +121,15 @@ const struct tensors_slip tensors_slips[] = {
      NEEDS_ROTARY, .rotate_shift = -1},
     {"rotary-zero", "queries' positions counted from 0, not from the end of the keys",
      NEEDS_ROTARY | NEEDS_POSITION, .rotate_zero = 1},
-    {"rotary-half", "frequencies base^(-i/d), not base^(-2 i/d)", NEEDS_ROTARY,
+    {"rotary-half", "frequencies base^(-i/d), not base^(-2 i/d)", NEEDS_PAIRS,
      .base_power = 0.5},
-    {"rotary-double", "frequencies base^(-4 i/d), not base^(-2 i/d)", NEEDS_ROTARY,
+    {"rotary-double", "frequencies base^(-4 i/d), not base^(-2 i/d)", NEEDS_PAIRS,
      .base_power = 2},
-    {"rotary-1e3", "rotary positions of base 1000", NEEDS_ROTARY, .base = 1e3},
-    {"rotary-1e4", "rotary positions of base 10000", NEEDS_ROTARY, .base = 1e4},
-    {"rotary-1e5", "rotary positions of base 100000", NEEDS_ROTARY, .base = 1e5},
-    {"rotary-5e5", "rotary positions of base 500000", NEEDS_ROTARY, .base = 5e5},
-    {"rotary-1e6", "rotary positions of base 1000000", NEEDS_ROTARY, .base = 1e6},
+    {"rotary-1e3", "rotary positions of base 1000", NEEDS_PAIRS, .base = 1e3},
+    {"rotary-1e4", "rotary positions of base 10000", NEEDS_PAIRS, .base = 1e4},
+    {"rotary-1e5", "rotary positions of base 100000", NEEDS_PAIRS, .base = 1e5},
+    {"rotary-5e5", "rotary positions of base 500000", NEEDS_PAIRS, .base = 5e5},
+    {"rotary-1e6", "rotary positions of base 1000000", NEEDS_PAIRS, .base = 1e6},
 };
 const int tensors_slip_count = sizeof tensors_slips / sizeof *tensors_slips;
 _Static_assert(sizeof tensors_slips / sizeof *tensors_slips <= TENSORS_SLIPS,
@@ -145,6 +145,17 @@ static int hides(const struct check_problem *p)
                     if (!check_sees(p, b, h, i, j))
                         return 1;
     return 0;
+}
+
+/* Whether no tensor of a slip is larger than some of the right result's. */
+static int fits(const struct check_problem *p, const struct tensors_slip *slip)
+{
+    const double nb = (double)p->nb, heads = (double)p->hq, nk = (double)p->nk;
+
+    return (slip->swap != V_IS_ONE || nb * (double)p->hkv * nk * nk <= TENSORS_MOST) &&
+           (slip->split != SPLIT_AXES || nb * nk * heads * heads <= TENSORS_MOST) &&
+           (!slip->is_repeated ||
+            nb * heads * nk * (double)(p->d + p->dv) <= 8.0 * TENSORS_MOST);
 }
 
 int tensors_slip_applies(const struct tensors_problem *problem,
@@ -163,7 +174,8 @@ int tensors_slip_applies(const struct tensors_problem *problem,
         {NEEDS_GROUPS, p->hq > p->hkv && p->hkv > 1},
         {NEEDS_OWN_KEYS, p->hq == p->hkv},
         {NEEDS_SAME_WIDTH, p->d == p->dv},
-        {NEEDS_ROTARY, problem->rotary != ATTEND_LAYER_ROTARY_NONE && p->d > 2},
+        {NEEDS_ROTARY, problem->rotary != ATTEND_LAYER_ROTARY_NONE},
+        {NEEDS_PAIRS, problem->rotary != ATTEND_LAYER_ROTARY_NONE && p->d > 2},
         {NEEDS_PACKED, problem->layout == TENSORS_PACKED},
         {NEEDS_SPLIT, problem->layout != TENSORS_PACKED},
         {NEEDS_SCALE, p->scale != 1.0},
@@ -179,5 +191,5 @@ int tensors_slip_applies(const struct tensors_problem *problem,
     for (size_t c = 0; c < sizeof conditions / sizeof *conditions; c++)
         if ((needs & conditions[c].need) && !conditions[c].holds)
             return 0;
-    return !(slip->base == problem->base);
+    return slip->base != problem->base && fits(p, slip);
 }

@@ -18,8 +18,8 @@
 enum {
     TENSORS_TASKS = 64,
     TENSORS_WANTED = 16,
-    TENSORS_WHY = 320,       /* bytes of a message */
-    TENSORS_SCORES = 1 << 20 /* scores of a task, at most */
+    TENSORS_WHY = 320,     /* bytes of a message */
+    TENSORS_MOST = 1 << 20 /* scores of a task and numbers of a tensor, at most */
 };
 
 enum tensors_kind {
@@ -116,15 +116,15 @@ extern const struct tensors_level tensors_levels[TENSORS_LEVELS];
 
 /* Conditions for a slip to differ from the right result. */
 enum {
-    NEEDS_HIDDEN = 1 << 0,       /* some key is hidden */
-    NEEDS_CAUSAL = 1 << 1,       /* by the causal rule alone */
-    NEEDS_UNEQUAL = 1 << 2,      /* nq != nk */
-    NEEDS_SQUARE = 1 << 3,       /* nq == nk */
-    NEEDS_HEADS = 1 << 4,        /* hq > 1 */
-    NEEDS_GROUPS = 1 << 5,       /* hq > hkv > 1 */
-    NEEDS_OWN_KEYS = 1 << 6,     /* hq == hkv */
-    NEEDS_SAME_WIDTH = 1 << 7,   /* d == dv */
-    NEEDS_ROTARY = 1 << 8,       /* and d > 2 */
+    NEEDS_HIDDEN = 1 << 0,     /* some key is hidden */
+    NEEDS_CAUSAL = 1 << 1,     /* by the causal rule alone */
+    NEEDS_UNEQUAL = 1 << 2,    /* nq != nk */
+    NEEDS_SQUARE = 1 << 3,     /* nq == nk */
+    NEEDS_HEADS = 1 << 4,      /* hq > 1 */
+    NEEDS_GROUPS = 1 << 5,     /* hq > hkv > 1 */
+    NEEDS_OWN_KEYS = 1 << 6,   /* hq == hkv */
+    NEEDS_SAME_WIDTH = 1 << 7, /* d == dv */
+    NEEDS_ROTARY = 1 << 8,
     NEEDS_PACKED = 1 << 9,       /* the layout */
     NEEDS_SPLIT = 1 << 10,       /* another layout */
     NEEDS_SCALE = 1 << 11,       /* other than 1 */
@@ -132,8 +132,9 @@ enum {
     NEEDS_OTHER_SCALE = 1 << 13, /* given, and not 1/sqrt(d) */
     NEEDS_NO_MASK = 1 << 14,     /* no mask of a file */
     NEEDS_BATCHES = 1 << 15,     /* nb > 1 */
+    NEEDS_POSITION = 1 << 16,    /* the first query is not at position 0 */
     NEEDS_MATRICES = 1 << 17,    /* nb hq > 1 */
-    NEEDS_POSITION = 1 << 16     /* the first query is not at position 0 */
+    NEEDS_PAIRS = 1 << 18        /* rotary positions, d > 2 */
 };
 
 /* A result that differs from the right one in what is set here; all zero: the right one.

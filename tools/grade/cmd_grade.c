@@ -363,12 +363,13 @@ int cmd_grade(int argc, char **argv)
                    "worlds derive from N (1) and the name of the file alone"),
         FLAG_THREADS(&o.threads, "threads (all)"),
         FLAG_TEXT("tensors", &o.tensors.folder, "DIR",
-                  "judge the results in this folder: out.npy of q.npy, k.npy and v.npy,\n"
-                  "or those of its exercise.json"),
+                  "judge the results in this folder: out.npy of q.npy, k.npy and\n"
+                  "v.npy, or those of its exercise.json"),
         FLAG_TEXT("exercise", &o.tensors.exercise, "FILE",
                   "the tasks; their inputs lie beside this file"),
         FLAG_TEXT("make-tensors", &o.tensors.make, "DIR",
-                  "write an exercise to start from, with its inputs, to a new folder"),
+                  "write an exercise to start from to a new folder; its inputs are\n"
+                  "drawn from --seed"),
     };
     struct list list = {0};
 

@@ -192,6 +192,10 @@ class Slips(Tensors):
         self.right(turn(right))
         self.slip("heads-axes", attention(turn(q), turn(k), turn(v)))
         self.slip("heads-memory", right)
+        raw = [turn(x).reshape(2, 3, 6, 8) for x in (q, k, v)]
+        self.slip("heads-read", turn(attention(*raw)))
+        self.slip("heads-reshaped", attention(*raw).reshape(2, 6, 3, 8))
+        self.slip("heads-written", right.reshape(2, 6, 3, 8))
 
     def test_groups(self):
         q, k, v = self.draw(4, 5, 8), self.draw(2, 7, 8), self.draw(2, 7, 6)

@@ -96,7 +96,7 @@ static int take_keys(const struct lab_json_value *value, const struct field *fie
     if (value->type != LAB_JSON_LIST || value->count < 1 || value->count > TENSORS_WANTED)
         return refuse(why, "wanted: a list of 1 to %d keys is needed", TENSORS_WANTED);
     for (const struct lab_json_value *one = value->first; one; one = one->next) {
-        double key;
+        double key = 0.0;
         if (take_number(one, field, &key, why))
             return -1;
         for (int w = 0; w < task->wanted_count; w++)
@@ -111,7 +111,7 @@ static int take_field(const struct lab_json_value *value, struct tensors_task *t
                       char *why)
 {
     char *const to = (char *)task;
-    double number;
+    double number = 0.0;
 
     for (int f = 0; f < FIELDS; f++) {
         const struct field *const field = &fields[f];

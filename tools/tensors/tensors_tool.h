@@ -134,7 +134,8 @@ enum {
     NEEDS_BATCHES = 1 << 15,     /* nb > 1 */
     NEEDS_POSITION = 1 << 16,    /* the first query is not at position 0 */
     NEEDS_MATRICES = 1 << 17,    /* nb hq > 1 */
-    NEEDS_PAIRS = 1 << 18        /* rotary positions, d > 2 */
+    NEEDS_PAIRS = 1 << 18,       /* rotary positions, d > 2 */
+    NEEDS_TURN = 1 << 19         /* a layout other than BHLD */
 };
 
 /* A result that differs from the right one in what is set here; all zero: the right one.

@@ -347,7 +347,7 @@ class Precision(Tensors):
         k[1], v[1] = k[0], v[0]
         self.write(q=q, k=k, v=v)
         task = self.right(attention(q, np.tile(k, (2, 1, 1)), np.tile(v, (2, 1, 1))))
-        self.assertEqual(task["untold"], ["no-subtract", "groups-repeated"])
+        self.assertEqual(task["equal_slips"], ["no-subtract", "groups-repeated"])
         self.assertIn("repeated as a whole", self.succeed("grade", "--tensors", "."))
 
 

@@ -89,7 +89,7 @@ class Files(Tensors):
         self.assertTrue(first["output"].startswith("right\n"))
         self.assertEqual((second["number"], second["score"], second["max_score"]), ("2", 0, 1))
         self.assertIn("attention without the mask", second["output"])
-        self.assertIn("no-subtract", results["extra_data"]["untold"])
+        self.assertIn("no-subtract", results["extra_data"]["equal_slips"])
 
     def test_bad_exercises(self):
         for task, *says in (
@@ -225,13 +225,13 @@ class Made(Tensors):
             "q_average": 20 * (k[1] + k[4]),
         }
 
-    def test_every_slip_is_told_and_the_solution_is_right(self):
+    def test_every_slip_is_distinct_and_the_solution_is_right(self):
         self.succeed("grade", "--make-tensors", "made", "--seed", SEED)
         for name, out in self.solve(self.path("made")).items():
             np.save(self.path(f"made/{name}.npy"), out)
         graded = json.loads(self.succeed("grade", "--tensors", "made", "--json"))
         self.assertEqual([t["verdict"] for t in graded["tasks"]], ["right"] * 8, graded)
-        self.assertEqual(graded["untold"], [])
+        self.assertEqual(graded["equal_slips"], [])
         self.assertEqual(graded["points"], graded["of"])
 
     def test_the_same_seed_writes_the_same_files(self):

@@ -22,27 +22,26 @@ struct graded_tensors {
     double points, of;
 };
 
-/* ---- slips that no task tells -------------------------------------------------------
- */
+/* ---- slips that no task distinguishes ----------------------------------------- */
 
-/* Whether a slip could be made in a task, and no task tells it from the right result. */
-static int is_untold(const struct graded_tensors *g, int slip)
+/* Whether a slip can be made, and is equal to the right result in every such task. */
+static int is_equal(const struct graded_tensors *g, int slip)
 {
-    int untold = 0;
+    int equal = 0;
 
     for (int t = 0; t < g->exercise.count; t++) {
-        if (g->verdicts[t].told[slip] == TENSORS_TOLD)
+        if (g->verdicts[t].effect[slip] == TENSORS_DISTINCT)
             return 0;
-        untold |= g->verdicts[t].told[slip] == TENSORS_UNTOLD;
+        equal |= g->verdicts[t].effect[slip] == TENSORS_EQUAL;
     }
-    return untold;
+    return equal;
 }
 
-static void put_untold(struct lab_json *json, const struct graded_tensors *g)
+static void put_equal(struct lab_json *json, const struct graded_tensors *g)
 {
-    lab_json_put(json, "untold:[");
+    lab_json_put(json, "equal_slips:[");
     for (int s = 0; s < tensors_slip_count; s++)
-        if (is_untold(g, s))
+        if (is_equal(g, s))
             lab_json_text(json, tensors_slips[s].name);
     lab_json_end(json, ']');
 }
@@ -52,7 +51,7 @@ static void put_untold(struct lab_json *json, const struct graded_tensors *g)
 
 static void print_text(const struct graded_tensors *g)
 {
-    int untold = 0;
+    int equal = 0;
 
     printf("%s: %g of %g points\n", g->options->folder, g->points, g->of);
     for (int t = 0; t < g->exercise.count; t++) {
@@ -65,9 +64,9 @@ static void print_text(const struct graded_tensors *g)
         tool_print_wrapped(verdict->message, 10);
     }
     for (int s = 0; s < tensors_slip_count; s++)
-        if (is_untold(g, s)) {
-            if (!untold++)
-                puts("  equal to the right result on these inputs, so not told from it:");
+        if (is_equal(g, s)) {
+            if (!equal++)
+                puts("  equal to the right result on these inputs:");
             printf("%10s", "");
             tool_print_wrapped(tensors_slips[s].words, 10);
         }
@@ -88,9 +87,9 @@ static void put_task(struct lab_json *json, const struct graded_tensors *g, int 
     for (int s = 0; s < verdict->slips; s++)
         lab_json_text(json, verdict->slip[s]);
     lab_json_end(json, ']');
-    lab_json_put(json, "untold:[");
+    lab_json_put(json, "equal_slips:[");
     for (int s = 0; s < tensors_slip_count; s++)
-        if (verdict->told[s] == TENSORS_UNTOLD)
+        if (verdict->effect[s] == TENSORS_EQUAL)
             lab_json_text(json, tensors_slips[s].name);
     lab_json_end(json, ']');
     lab_json_end(json, '}');
@@ -106,7 +105,7 @@ static int print_json(const struct graded_tensors *g)
     for (int t = 0; t < g->exercise.count; t++)
         put_task(&json, g, t);
     lab_json_end(&json, ']');
-    put_untold(&json, g);
+    put_equal(&json, g);
     return tool_put_json("grade", &json);
 }
 
@@ -131,7 +130,7 @@ static int print_results(const struct graded_tensors *g)
     }
     lab_json_end(&json, ']');
     lab_json_put(&json, "extra_data:{");
-    put_untold(&json, g);
+    put_equal(&json, g);
     lab_json_end(&json, '}');
     return tool_put_json("grade", &json);
 }

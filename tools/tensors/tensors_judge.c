@@ -134,8 +134,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct tensors_verdict *ve
 }
 
 /*
- * Compares one slip at a level; at that of the file also with the right result, of which
- * the inputs may not tell it.
+ * Compares one slip at a level, and with the right result, to which it may be equal on
+ * these inputs.
  */
 static int try_slip(struct comparison *x, int s, const struct tensors_level *level,
                     struct match *match)
@@ -145,7 +145,7 @@ static int try_slip(struct comparison *x, int s, const struct tensors_level *lev
     *match = (struct match){.slip = &tensors_slips[s], .distance.ratio = INFINITY};
     /* Another arithmetic overflows elsewhere. */
     if (level != x->level && match->slip->softmax != NO_SUBTRACT
-            ? x->verdict->told[s] != TENSORS_TOLD
+            ? x->verdict->effect[s] != TENSORS_DISTINCT
             : !tensors_slip_applies(x->problem, match->slip))
         return TOOL_OK;
     const int status =
@@ -153,7 +153,7 @@ static int try_slip(struct comparison *x, int s, const struct tensors_level *lev
     const int is_equal = !status && is_same_shape(&result, &x->right) &&
                          compare(result.value, &x->right).ratio <= 1.0;
     if (!status && level == x->level)
-        x->verdict->told[s] = is_equal ? TENSORS_UNTOLD : TENSORS_TOLD;
+        x->verdict->effect[s] = is_equal ? TENSORS_EQUAL : TENSORS_DISTINCT;
     /* Rows that see no key are not compared: most of them are to be. */
     if (!status && !is_equal && is_shaped(x->given, &result)) {
         match->distance = compare(x->given->value, &result);
@@ -338,7 +338,7 @@ static int judge_given(struct comparison *x)
     return status;
 }
 
-/* Which slips the inputs tell, where there is no result. */
+/* Which slips the inputs distinguish, where there is no result. */
 static int judge_inputs(struct comparison *x)
 {
     int status = TOOL_OK;

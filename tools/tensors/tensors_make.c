@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An exercise to start from: inputs that tell every slip from the right result. */
+/* An exercise to start from: inputs on which no slip is equal to the right result. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>

@@ -286,12 +286,12 @@ const char *tensors_mark_words(enum tensors_mark mark);
 
 enum { TENSORS_NAMED = 8, TENSORS_SLIPS = 80 };
 
-/* Whether the inputs of a task tell a slip from the right result. */
-enum tensors_told {
-    TENSORS_ALIKE,
-    TENSORS_TOLD,
-    TENSORS_UNTOLD
-}; /* ALIKE: always equal */
+/* A slip beside the right result of a task. */
+enum tensors_effect {
+    TENSORS_NONE,     /* it cannot be made */
+    TENSORS_DISTINCT, /* its result is another one */
+    TENSORS_EQUAL     /* its result is the same on these inputs */
+};
 
 struct tensors_verdict {
     enum tensors_mark mark;
@@ -303,7 +303,7 @@ struct tensors_verdict {
     int slips;
     double slip_difference;
     char message[1000];
-    enum tensors_told told[TENSORS_SLIPS]; /* of each slip */
+    enum tensors_effect effect[TENSORS_SLIPS]; /* of each slip */
 };
 
 /* TOOL_OK, or another status with a message. */

@@ -22,7 +22,7 @@ struct graded_tensors {
     double points, of;
 };
 
-/* ---- slips that no task distinguishes ----------------------------------------- */
+/* ---- slips that no task distinguishes --------------------------------------------- */
 
 /* Whether a slip can be made, and is equal to the right result in every such task. */
 static int is_equal(const struct graded_tensors *g, int slip)
@@ -46,8 +46,7 @@ static void put_equal(struct lab_json *json, const struct graded_tensors *g)
     lab_json_end(json, ']');
 }
 
-/* ---- output --------------------------------------------------------------------------
- */
+/* ---- output ----------------------------------------------------------------------- */
 
 static void print_text(const struct graded_tensors *g)
 {
@@ -135,8 +134,7 @@ static int print_results(const struct graded_tensors *g)
     return tool_put_json("grade", &json);
 }
 
-/* ---- grading --------------------------------------------------------------------------
- */
+/* ---- grading ---------------------------------------------------------------------- */
 
 static int exists(const char *folder, const char *name)
 {

@@ -85,7 +85,7 @@ static int attend_to(struct tensors_engine *engine, const struct tensors_errors 
     return TOOL_OK;
 }
 
-/* ---- the axes of a file ------------------------------------------------------------ */
+/* ---- the axes of a file ----------------------------------------------------------- */
 
 /* The mean of the heads of x (b, h, l, d), or their sum: (b, 1, l, d). */
 static void join_heads(double **x, int64_t size[4], double factor)
@@ -150,8 +150,7 @@ static void lay_out(double **x, int64_t size[4], const struct tensors_problem *p
         reorder(x, size, transposed);
 }
 
-/* ---- results ------------------------------------------------------------------------
- */
+/* ---- results ---------------------------------------------------------------------- */
 
 static int is_of_engine(const struct tensors_slip *slip)
 {

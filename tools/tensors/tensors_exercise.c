@@ -18,7 +18,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(char *why, const char *f
     return -1;
 }
 
-/* ---- fields ------------------------------------------------------------------------ */
+/* ---- fields ----------------------------------------------------------------------- */
 
 enum type { TEXT, NUMBER, WHOLE, CHOICE, KEYS };
 
@@ -141,8 +141,7 @@ static int take_field(const struct lab_json_value *value, struct tensors_task *t
     return refuse(why, "a task has no field '%s'", value->key);
 }
 
-/* ---- tasks ---------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------ */
 
 static const struct tensors_task empty = {.name = "attention",
                                           .q = "q.npy",

@@ -23,8 +23,7 @@ const char *tensors_mark_words(enum tensors_mark mark)
     return words[mark];
 }
 
-/* ---- comparisons ---------------------------------------------------------------------
- */
+/* ---- comparisons ------------------------------------------------------------------ */
 
 /* Of two results: largest difference, and the largest ratio to the bound. */
 struct distance {
@@ -89,7 +88,8 @@ static int is_shaped(const struct tensors_given *given,
     int64_t size[4];
     const int ndim = narrow(result, size);
 
-    return ndim == given->ndim && !memcmp(size, given->size, (size_t)ndim * sizeof *size);
+    return given->value && ndim == given->ndim &&
+           !memcmp(size, given->size, (size_t)ndim * sizeof *size);
 }
 
 static int is_same_shape(const struct tensors_result *a, const struct tensors_result *b)
@@ -103,8 +103,7 @@ static struct shape_text shape_of(const struct tensors_result *result)
     return shape_text(result->size + 4 - result->ndim, result->ndim);
 }
 
-/* ---- one task -------------------------------------------------------------------------
- */
+/* ---- one task --------------------------------------------------------------------- */
 
 struct comparison {
     struct tensors_engine *engine;

@@ -63,8 +63,7 @@ static double *values_of(const struct io_tensor *tensor, int64_t *count)
     return values;
 }
 
-/* ---- a student's result
- * ---------------------------------------------------------------- */
+/* ---- a student's result --------------------------------------------------------- */
 
 int tensors_given_open(const char *folder, const char *spec, struct tensors_given *given,
                        char *why)
@@ -97,8 +96,7 @@ int tensors_given_open(const char *folder, const char *spec, struct tensors_give
     return status;
 }
 
-/* ---- inputs
- * ------------------------------------------------------------------------------ */
+/* ---- inputs --------------------------------------------------------------------- */
 
 /* The axes b, h, l and d of a tensor in b h l d; heads is that of PACKED. */
 static int take_axes(const struct io_tensor *tensor, const struct tensors_task *task,

@@ -64,8 +64,7 @@ int tensors_exercise_read(const char *bytes, size_t length,
 void tensors_exercise_default(int has_causal, struct tensors_exercise *exercise);
 void tensors_exercise_free(struct tensors_exercise *exercise);
 
-/* ---- inputs -------------------------------------------------------------------------
- */
+/* ---- inputs ----------------------------------------------------------------------- */
 
 struct tensors_problem {
     struct check_problem p; /* in f64, q and k not rotated */
@@ -98,8 +97,7 @@ struct tensors_given {
 int tensors_given_open(const char *folder, const char *spec, struct tensors_given *given,
                        char *why);
 
-/* ---- results and slips ----------------------------------------------------------------
- */
+/* ---- results and slips ------------------------------------------------------------ */
 
 /* The arithmetic that a result is compared with. */
 struct tensors_level {
@@ -270,8 +268,7 @@ int tensors_evaluate(struct tensors_engine *engine, const struct tensors_problem
                      const struct tensors_slip *slip, const struct tensors_level *level,
                      attend_dtype out, struct tensors_result *result);
 
-/* ---- verdicts
- * --------------------------------------------------------------------------- */
+/* ---- verdicts ------------------------------------------------------------------- */
 
 enum tensors_mark {
     TENSORS_RIGHT,
@@ -314,8 +311,7 @@ int tensors_judge_query(struct tensors_engine *engine, const char *inputs,
                         const char *folder, const struct tensors_task *task,
                         struct tensors_verdict *verdict);
 
-/* ---- an exercise to start from -------------------------------------------------------
- */
+/* ---- an exercise to start from ---------------------------------------------------- */
 
 /* Writes exercise.json and its inputs to a new folder; TOOL_OK or not. */
 int tensors_make(const char *folder, uint64_t seed);

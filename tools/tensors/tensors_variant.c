@@ -35,7 +35,7 @@ static void permute(double **x, const int64_t size[4], const int order[4])
     *x = y;
 }
 
-/* ---- heads ----------------------------------------------------------------------- */
+/* ---- heads ------------------------------------------------------------------------ */
 
 /* The columns of the heads of q, k and v as a slip reads them. */
 static void split(struct check_problem *p, const struct tensors_slip *slip)
@@ -73,7 +73,7 @@ static void repeat(double **x, const int64_t size[4], int64_t heads)
     *x = y;
 }
 
-/* ---- scale and mask ---------------------------------------------------------------- */
+/* ---- scale and mask --------------------------------------------------------------- */
 
 static double scale_of(const struct check_problem *p, const struct tensors_slip *slip)
 {
@@ -142,8 +142,7 @@ static void expand_mask(struct tensors_variant *variant, const struct tensors_sl
     }
 }
 
-/* ---- rotation ------------------------------------------------------------------------
- */
+/* ---- rotation --------------------------------------------------------------------- */
 
 static void rotate(const struct tensors_variant *variant, double *x,
                    const int64_t size[4], int64_t first, int sign)
@@ -204,8 +203,7 @@ static void rotate_inputs(struct tensors_variant *variant,
         variant->rotary = ATTEND_LAYER_ROTARY_NONE;
 }
 
-/* ---- operands
- * -------------------------------------------------------------------------- */
+/* ---- operands ------------------------------------------------------------------- */
 
 static void exchange(double **a, double **b)
 {

@@ -141,7 +141,7 @@ static FILE *open_plain(const char *path)
 
 /* The whole of a file of at most LAB_FORM_BYTES and one byte more; NULL with a message.
  */
-char *grade_read_whole(const char *path, size_t *size)
+char *graded_read(const char *path, size_t *size)
 {
     FILE *const file = open_plain(path);
     char *bytes = NULL;
@@ -177,7 +177,7 @@ static int open_form(const char *path, struct graded *graded)
 {
     const char *const slash = strrchr(path, '/');
     size_t size;
-    char *const bytes = grade_read_whole(path, &size);
+    char *const bytes = graded_read(path, &size);
 
     *graded = (struct graded){.path = path,
                               .name = slash ? slash + 1 : path,
@@ -199,7 +199,7 @@ static int read_rubric(const char *path, struct lab_rubric *rubric)
     lab_rubric_default(rubric);
     if (!path)
         return TOOL_OK;
-    char *const bytes = grade_read_whole(path, &size);
+    char *const bytes = graded_read(path, &size);
     if (!bytes)
         return TOOL_USAGE;
     int status = TOOL_OK;

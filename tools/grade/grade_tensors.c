@@ -177,7 +177,7 @@ static int open_exercise(struct graded_tensors *g)
     else if ((size_t)snprintf(path, sizeof path, "%s", o->exercise) >= sizeof g->inputs)
         return tool_fail("grade", TOOL_USAGE, "--exercise: the name is too long");
     set_folder(path, g->inputs, sizeof g->inputs);
-    char *const bytes = grade_read_whole(path, &size);
+    char *const bytes = graded_read(path, &size);
     if (!bytes)
         return TOOL_USAGE;
     const int failed = tensors_exercise_read(bytes, size, &g->exercise, why);

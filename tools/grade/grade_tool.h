@@ -19,8 +19,8 @@ struct graded {
 
 enum grade_format { GRADE_TEXT, GRADE_CSV, GRADE_JSON, GRADE_RESULTS, GRADE_SUMMARY };
 
-/* A file of at most LAB_FORM_BYTES and one byte more; NULL with a message. */
-char *grade_read_whole(const char *path, size_t *size);
+/* The bytes of a file of at most LAB_FORM_BYTES; NULL with a message. */
+char *graded_read(const char *path, size_t *size);
 
 /* The student's name, or the file's without ".json". */
 const char *graded_student(const struct graded *graded, char *room, size_t size);

@@ -60,7 +60,8 @@ includes() {
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/document"] = lab
-            sees["tools/grade"] = "attend grade shared " lab
+            sees["tools/grade"] = "attend grade shared tensors " lab
+            sees["tools/tensors"] = "attend io check shared tensors lab/measure lab/door"
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check gpu shared " lab

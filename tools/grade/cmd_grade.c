@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "grade/grade_tensors.h"
 #include "grade/grade_tool.h"
 #include "lab/measure/parallel.h"
 #include "shared/flags.h"
@@ -23,6 +24,8 @@ static const char help_text[] =
     "usage: attend grade FILE... [--csv | --json | --gradescope | --summary] [--hints]\n"
     "                    [--rubric FILE] [--seed N]\n"
     "       attend grade --template\n"
+    "       attend grade --tensors DIR [--exercise FILE] [--json | --gradescope]\n"
+    "       attend grade --make-tensors DIR [--seed N]\n"
     "\n"
     "Grades answers to the exercise on attention.  FILE is a form in JSON, or a folder:\n"
     "a class, all of its *.json in the order of their names.  Queries, matrices, "
@@ -44,6 +47,11 @@ static const char help_text[] =
     "\n"
     "options:\n"
     "@18 template csv json gradescope summary hints rubric seed threads help\n"
+    "\n"
+    "exercises in code: results of attention in .npy and .safetensors files are "
+    "compared\n"
+    "with the engine, and with the usual slips, which are computed:\n"
+    "@22 tensors exercise make-tensors\n"
     "\n"
     "A file that is not JSON, and what a form has beside its questions, is named on\n"
     "standard error with place and reason; the rest is graded, and the exit status is "
@@ -135,7 +143,7 @@ static FILE *open_plain(const char *path)
 
 /* The whole of a file of at most LAB_FORM_BYTES and one byte more; NULL with a message.
  */
-static char *read_whole(const char *path, size_t *size)
+char *graded_read(const char *path, size_t *size)
 {
     FILE *const file = open_plain(path);
     char *bytes = NULL;
@@ -171,7 +179,7 @@ static int open_form(const char *path, struct graded *graded)
 {
     const char *const slash = strrchr(path, '/');
     size_t size;
-    char *const bytes = read_whole(path, &size);
+    char *const bytes = graded_read(path, &size);
 
     *graded = (struct graded){.path = path,
                               .name = slash ? slash + 1 : path,
@@ -193,7 +201,7 @@ static int read_rubric(const char *path, struct lab_rubric *rubric)
     lab_rubric_default(rubric);
     if (!path)
         return TOOL_OK;
-    char *const bytes = read_whole(path, &size);
+    char *const bytes = graded_read(path, &size);
     if (!bytes)
         return TOOL_USAGE;
     int status = TOOL_OK;
@@ -284,12 +292,29 @@ struct options {
     int wants_template, as_csv, as_json, as_results, as_summary, hints, threads;
     const char *rubric;
     int64_t seed;
+    struct tensors_options tensors;
 };
+
+/* Exercises in code take no forms. */
+static int perform_tensors(const struct list *list, struct options *o)
+{
+    if (list->count || o->wants_template || o->as_csv || o->as_summary || o->hints ||
+        o->rubric || (o->as_json && o->as_results))
+        return tool_fail("grade", TOOL_USAGE,
+                         "--tensors takes --exercise, and --json or --gradescope alone");
+    o->tensors.as_json = o->as_json;
+    o->tensors.as_results = o->as_results;
+    o->tensors.seed = (uint64_t)o->seed;
+    o->tensors.threads = o->threads;
+    return grade_tensors(&o->tensors);
+}
 
 static int perform(const struct list *list, struct options *o)
 {
     const int formats = o->as_csv + o->as_json + o->as_results + o->as_summary;
     struct lab_rubric rubric;
+    if (o->tensors.folder || o->tensors.exercise || o->tensors.make)
+        return perform_tensors(list, o);
     if (o->wants_template && (list->count || formats || o->rubric))
         return tool_fail("grade", TOOL_USAGE, "--template stands alone");
     if (o->wants_template)
@@ -339,6 +364,14 @@ int cmd_grade(int argc, char **argv)
         FLAG_INT64("seed", &o.seed, 0, INFINITY, "N",
                    "worlds derive from N (1) and the name of the file alone"),
         FLAG_THREADS(&o.threads, "threads (all)"),
+        FLAG_TEXT("tensors", &o.tensors.folder, "DIR",
+                  "judge the results in this folder: out.npy of q.npy, k.npy and\n"
+                  "v.npy, or those of its exercise.json"),
+        FLAG_TEXT("exercise", &o.tensors.exercise, "FILE",
+                  "the tasks; their inputs lie beside this file"),
+        FLAG_TEXT("make-tensors", &o.tensors.make, "DIR",
+                  "write an exercise to start from to a new folder; its inputs are\n"
+                  "drawn from --seed"),
     };
     struct list list = {0};
 

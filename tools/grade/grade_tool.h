@@ -19,6 +19,9 @@ struct graded {
 
 enum grade_format { GRADE_TEXT, GRADE_CSV, GRADE_JSON, GRADE_RESULTS, GRADE_SUMMARY };
 
+/* The bytes of a file of at most LAB_FORM_BYTES; NULL with a message. */
+char *graded_read(const char *path, size_t *size);
+
 /* The student's name, or the file's without ".json". */
 const char *graded_student(const struct graded *graded, char *room, size_t size);
 

@@ -123,7 +123,8 @@ static void take_part(const struct lab_json_value *value, int part, struct lab_f
     }
     if (given != texts)
         form->answer.problem[part] =
-            keep(form, &form->texts, "%d texts in place of %d", given, texts);
+            keep(form, &form->texts, "%d text%s where %d %s asked", given,
+                 given == 1 ? "" : "s", texts, texts == 1 ? "is" : "are");
     else if (bad)
         form->answer.problem[part] = keep(form, &form->texts, "%s where a text should be",
                                           lab_json_type_name(bad));

@@ -10,11 +10,11 @@
 /* ---- Gradescope ------------------------------------------------------------------- */
 
 /* Verdict, error, evidence, and hint or solution, a line each. */
-static void put_output(struct lab_json *json, int p, const struct lab_part_grade *grade,
+static void put_output(struct lab_json *json, const struct lab_part_grade *grade,
                        int hints)
 {
-    const char *const help = hints ? lab_grade_part(p)->hint : grade->solution;
-    const int has_help = grade->points < grade->most && *grade->solution;
+    const char *const help = graded_help(grade, hints);
+    const int has_help = help != NULL;
     char text[1400];
 
     snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", lab_mark_words(grade->mark),
@@ -37,7 +37,7 @@ static void put_test(struct lab_json *json, int p, const struct lab_part_grade *
     lab_json_begin(json, '{');
     lab_json_put(json, "name:s number:s score:r max_score:r visibility:s", name,
                  part->question, grade->points, grade->most, "visible");
-    put_output(json, p, grade, hints);
+    put_output(json, grade, hints);
     lab_json_end(json, '}');
 }
 

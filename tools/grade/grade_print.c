@@ -18,6 +18,13 @@ const char *graded_student(const struct graded *graded, char *room, size_t size)
     return room;
 }
 
+const char *graded_help(const struct lab_part_grade *grade, int hints)
+{
+    if (grade->points >= grade->most)
+        return NULL;
+    return hints ? grade->hint : *grade->solution ? grade->solution : NULL;
+}
+
 enum { INDENT = 10 };
 
 static void print_more(const char *label, const char *text)
@@ -42,8 +49,9 @@ static void print_part(int p, const struct lab_part_grade *grade, int hints)
         return;
     print_more("", grade->error);
     print_more("", grade->evidence);
-    if (grade->points < grade->most && *grade->solution)
-        print_more(hints ? "hint: " : "solution: ", hints ? part->hint : grade->solution);
+    const char *const help = graded_help(grade, hints);
+    if (help)
+        print_more(hints ? "hint: " : "solution: ", help);
 }
 
 /* Parts without an answer, in one list. */
@@ -133,13 +141,12 @@ static void print_csv(const struct graded *graded)
 static void put_part(struct lab_json *json, int p, const struct lab_part_grade *grade,
                      int hints)
 {
-    const struct lab_part *const part = lab_grade_part(p);
+    const char *const help = graded_help(grade, hints);
 
     lab_json_begin(json, '{');
     lab_json_part(json, p, grade);
-    if (grade->points < grade->most && *grade->solution)
-        lab_json_put(json, hints ? "hint:s" : "solution:s",
-                     hints ? part->hint : grade->solution);
+    if (help)
+        lab_json_put(json, hints ? "hint:s" : "solution:s", help);
     lab_json_end(json, '}');
 }
 

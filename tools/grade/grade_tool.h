@@ -22,6 +22,9 @@ enum grade_format { GRADE_TEXT, GRADE_CSV, GRADE_JSON, GRADE_RESULTS, GRADE_SUMM
 /* The student's name, or the file's without ".json". */
 const char *graded_student(const struct graded *graded, char *room, size_t size);
 
+/* The hint, or the solution, of a part without full marks; NULL: there is none. */
+const char *graded_help(const struct lab_part_grade *grade, int hints);
+
 /* Prints all; TOOL_OK or TOOL_FAILED with a message. */
 int grade_print(const struct graded *graded, int count, enum grade_format format,
                 int hints);

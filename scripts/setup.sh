@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [-n] run|page|bench|wheel|test|all|neon|lint: checks the packages that the build needs.
+# setup.sh [-n] run|page|autograder|bench|wheel|test|all|neon|lint: checks the packages that the build needs.
 #
 # As root on a system with apt, missing packages are installed, unless -n is given;
 # otherwise one line names them and the command that installs them.  Names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 [-n] run|page|bench|wheel|test|all|neon|lint" >&2
+    echo "usage: $0 [-n] run|page|autograder|bench|wheel|test|all|neon|lint" >&2
     exit 2
 }
 
@@ -57,6 +57,11 @@ probe() {
         need python3 have python3
         need python3-dev has_python_header
         need python3-pip has_pip
+        need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
+    if [ "$what" = autograder ]; then
+        need musl-tools have musl-gcc
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
@@ -132,7 +137,7 @@ if [ "${1:-}" = -n ]; then
 fi
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | page | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
+case $what in run | page | autograder | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

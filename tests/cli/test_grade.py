@@ -240,12 +240,31 @@ class Forms(CliTest):
         one = self.succeed("grade", "--json", SHEETS, "--threads", "1")
         self.assertEqual(one, self.succeed("grade", "--json", SHEETS, "--threads", "3"))
 
+    def check_results(self, results):
+        """The format that the harness of Gradescope documents for results.json."""
+        texts = {"output", "visibility", "stdout_visibility", "output_format", "name_format"}
+        visibilities = {"hidden", "after_due_date", "after_published", "visible"}
+        self.assertLessEqual(set(results), texts | {"score", "execution_time", "extra_data", "tests", "leaderboard"})
+        for values in (results, *results["tests"]):
+            for name, value in values.items():
+                if name in ("score", "max_score", "execution_time"):
+                    self.assertIs(type(value) in (int, float) and value >= 0, True, name)
+                elif name in texts | {"name", "number", "status", "name_format"}:
+                    self.assertIs(type(value), str, name)
+            for name in {"visibility", "stdout_visibility"} & set(values):
+                self.assertIn(values[name], visibilities)
+        names = {"score", "max_score", "status", "name", "number", "output", "visibility", "tags", "extra_data"}
+        for test in results["tests"]:
+            self.assertLessEqual(set(test), names)
+            self.assertLessEqual(test["score"], test["max_score"])
+
     def test_results_for_gradescope(self):
-        """Format of the grading harness: tests with number, score, max_score, output, visibility."""
+        """A test for each part, with number, score, max_score, output and visibility."""
         file = os.path.join(SHEETS, "sheet-002.json")
         told = json.loads(self.succeed("grade", "--gradescope", file))
-        self.assertEqual(set(told), {"tests"})
+        self.check_results(told)
         want = grade(file)["sheet-002.json"]
+        self.assertAlmostEqual(told["score"], want["points"])
         self.assertEqual(len(told["tests"]), len(want["parts"]))
         for test, part in zip(told["tests"], want["parts"]):
             self.assertEqual(test["name"], f"{part['question']} {part['part']}")
@@ -261,6 +280,7 @@ class Forms(CliTest):
             bad.write("{")
         done = self.attend("grade", "--gradescope", "bad.json")
         told = json.loads(done.stdout)
+        self.check_results(told)
         self.assertEqual((told["score"], told["tests"]), (0, []))
         self.assertIn("line 1", told["output"])
         self.refuse("grade", "--gradescope", file, "bad.json", says="one file")
@@ -273,7 +293,7 @@ class Forms(CliTest):
         with open(self.path("class/e.json"), "w", encoding="utf-8") as file:
             file.write("{")
         told = self.attend("grade", "--summary", "class").stdout
-        self.assertIn("4 answers, 1 files that are not forms; 1 of 74 points on average", told)
+        self.assertIn("4 answers, 1 without a form that can be read; 1 of 74 points on average", told)
         self.assertRegex(told, r"\n  1b-i   M +4 +1 +25 %\n")
         self.assertRegex(told, r"\n      2  1b-i M: A\^T in place of A A\^T")
 

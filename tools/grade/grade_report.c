@@ -10,10 +10,11 @@
 #include "lab/report/styles.h"
 #include "shared/text_file.h"
 
-enum { HARDEST = 5, BINS = 10, ANSWER = 1000 };
+enum { HARDEST = 5, BINS = 10, ANSWER = 1000, NAMES = 12 };
 
 static const char own_style[] =
     "main{max-width:62rem;margin:0 auto;padding:1.5rem 1rem 4rem}"
+    "h2{margin-top:2.2rem}"
     "table{border-collapse:collapse;width:100%;background:var(--card);"
     "font-variant-numeric:tabular-nums}"
     "th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--rule);"
@@ -158,7 +159,8 @@ static int next_hardest(const struct page *page, const int *done, int count)
     double least = 0;
     for (int p = 0; p < LAB_GRADE_PARTS; p++) {
         const struct tally tally = graded_tally(page->all, p);
-        int is_done = !lab_scheme_number(page->all->scheme, p) || tally.of <= 0;
+        int is_done =
+            !lab_scheme_number(page->all->scheme, p) || tally.of <= 0 || !tally.answered;
         for (int d = 0; d < count; d++)
             is_done |= done[d] == p;
         if (is_done || (hardest >= 0 && tally_share(&tally) >= least))
@@ -204,16 +206,17 @@ static void write_errors(const struct page *page, const struct named_list *error
         lab_html(page->out, "</table></div>\n");
 }
 
-/* The texts of a part in one, without blanks. */
-static void join_texts(const struct graded *graded, int part, char text[ANSWER])
+/* The texts of a part in one, with or without their blanks. */
+static void join_texts(const struct graded *graded, int part, int blanks,
+                       char text[ANSWER])
 {
     size_t used = 0;
     for (int k = 0; k < lab_grade_part(part)->texts; k++) {
         const char *at = graded->form.answer.text[part][k];
-        if (k && used + 1 < ANSWER)
-            text[used++] = ';';
+        for (const char *c = k ? "; " : ""; *c && used + 1 < ANSWER; c++)
+            text[used++] = *c;
         for (; at && *at && used + 1 < ANSWER; at++)
-            if (!isspace((unsigned char)*at))
+            if (blanks || !isspace((unsigned char)*at))
                 text[used++] = *at;
     }
     text[used] = 0;
@@ -227,99 +230,116 @@ static int is_wrong_formula(const struct graded *graded, int part)
            grade->mark != LAB_MARK_EMPTY && grade->points < grade->most;
 }
 
-/* Students from `first` on whose answer to the part is the same; "" ends their names. */
-static int write_group(const struct page *page, int part, int first)
+/* The answers to a part that are equal to that of `first`, in the order of the class:
+ * their number, 0 where `first` is not the first of them. */
+static int find_equal(const struct page *page, int part, int first, int *equal)
 {
     const struct graded *const graded = page->all->graded;
-    char own[ANSWER], other[ANSWER], room[GRADED_NAME];
-    int equal = 0;
+    char own[ANSWER], other[ANSWER];
+    int count = 0;
 
-    join_texts(&graded[first], part, own);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int g = pass ? first : 0; g < page->all->count; g++) {
-            if (!is_wrong_formula(&graded[g], part))
-                continue;
-            join_texts(&graded[g], part, other);
-            if (strcmp(own, other) != 0)
-                continue;
-            if (!pass && g < first) /* shown with that one */
-                return 0;
-            equal += !pass;
-            if (pass)
-                lab_html(page->out, "{s}{h}", g > first ? ", " : "",
-                         graded_student(page->all, g, room));
-        }
-        if (!pass && equal < 2)
+    join_texts(&graded[first], part, 0, own);
+    for (int g = 0; g < page->all->count; g++) {
+        if (!is_wrong_formula(&graded[g], part))
+            continue;
+        join_texts(&graded[g], part, 0, other);
+        if (strcmp(own, other) != 0)
+            continue;
+        if (g < first)
             return 0;
-        if (!pass)
-            lab_html(page->out,
-                     "<tr><td class=\"n\">{d}</td><td>{h} {h}</td><td><code>{h}</code>"
-                     "</td><td>",
-                     equal, lab_scheme_number(page->all->scheme, part),
-                     lab_grade_part(part)->name, own);
+        equal[count++] = g;
     }
-    lab_html(page->out, "</td></tr>\n");
-    return 1;
+    return count;
 }
 
-static void write_groups(const struct page *page)
+static void write_group(const struct page *page, int part, const int *equal, int count)
+{
+    char text[ANSWER], room[GRADED_NAME];
+
+    join_texts(&page->all->graded[equal[0]], part, 1, text);
+    lab_html(page->out,
+             "<tr><td class=\"n\">{d}</td><td>{h} {h}</td><td><code>{h}</code></td><td>",
+             count, lab_scheme_number(page->all->scheme, part),
+             lab_grade_part(part)->name, text);
+    for (int x = 0; x < count && x < NAMES; x++)
+        lab_html(page->out, "{s}{h}", x ? ", " : "",
+                 graded_student(page->all, equal[x], room));
+    if (count > NAMES)
+        lab_html(page->out, " and {d} more", count - NAMES);
+    lab_html(page->out, "</td></tr>\n");
+}
+
+static void write_groups(const struct page *page, int *equal)
 {
     int groups = 0;
-    lab_html(page->out, "<h2>Equal formulas without full marks</h2>\n"
-                        "<div class=\"wide\"><table>\n<tr><th class=\"n\">students</th>"
-                        "<th>part</th><th>answer</th><th>of</th></tr>\n");
+    lab_html(page->out, "<h2>Equal formulas without full marks</h2>\n");
     for (int p = 0; p < LAB_GRADE_PARTS; p++)
         for (int g = 0; lab_scheme_number(page->all->scheme, p) && g < page->all->count;
-             g++)
-            if (is_wrong_formula(&page->all->graded[g], p))
-                groups += write_group(page, p, g);
-    lab_html(page->out, "</table></div>\n{s}", groups ? "" : "<p>None.</p>\n");
+             g++) {
+            if (!is_wrong_formula(&page->all->graded[g], p))
+                continue;
+            const int count = find_equal(page, p, g, equal);
+            if (count < 2)
+                continue;
+            if (!groups++)
+                lab_html(page->out,
+                         "<div class=\"wide\"><table>\n<tr><th class=\"n\">students</th>"
+                         "<th>part</th><th>answer</th><th>of</th></tr>\n");
+            write_group(page, p, equal, count);
+        }
+    lab_html(page->out, groups ? "</table></div>\n" : "<p>None.</p>\n");
 }
 
 /* ---- what a person has to read -------------------------------------------------------
  */
 
-static void write_unread(const struct page *page, int g)
+static void write_unread(const struct page *page, const char *student, const char *part,
+                         const char *text, const char *why, int *rows)
+{
+    if (!(*rows)++)
+        lab_html(page->out,
+                 "<div class=\"wide\"><table>\n<tr><th>student</th><th>part</th>"
+                 "<th>answer</th><th>not read, because</th></tr>\n");
+    lab_html(page->out,
+             "<tr><td>{h}</td><td>{h}</td><td><code>{h}</code></td><td>{h}</td></tr>\n",
+             student, part, text, why);
+}
+
+/* The file, or the parts, of an answer that cannot be read. */
+static void write_unread_of(const struct page *page, int g, int *rows)
 {
     const struct graded *const graded = &page->all->graded[g];
-    char text[ANSWER], room[GRADED_NAME];
+    char text[ANSWER], room[GRADED_NAME], name[80];
+    const char *const student = graded_student(page->all, g, room);
 
-    if (graded->unread) {
-        lab_html(page->out, "<tr><td>{h}</td><td>all</td><td></td><td>{h}</td></tr>\n",
-                 graded_student(page->all, g, room), graded->why);
-        return;
-    }
-    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
-        if (graded->grade.part[p].mark != LAB_MARK_UNREAD ||
-            !lab_scheme_number(page->all->scheme, p))
+    if (graded->unread)
+        write_unread(page, student, "all", "", graded->why, rows);
+    for (int p = 0; p < LAB_GRADE_PARTS && !graded->unread; p++) {
+        const char *const number = lab_scheme_number(page->all->scheme, p);
+        if (graded->grade.part[p].mark != LAB_MARK_UNREAD || !number)
             continue;
-        join_texts(graded, p, text);
-        lab_html(page->out,
-                 "<tr><td>{h}</td><td>{h} {h}</td><td><code>{h}</code></td><td>{h}</td>"
-                 "</tr>\n",
-                 graded_student(page->all, g, room),
-                 lab_scheme_number(page->all->scheme, p), lab_grade_part(p)->name, text,
-                 graded->grade.part[p].evidence);
+        snprintf(name, sizeof name, "%s %s", number, lab_grade_part(p)->name);
+        join_texts(graded, p, 1, text);
+        write_unread(page, student, name, text, graded->grade.part[p].evidence, rows);
     }
 }
 
 static void write_person(const struct page *page)
 {
     const struct lab_scheme *const scheme = page->all->scheme;
-    lab_html(page->out, "<h2>For a person</h2>\n<ul>\n");
+    int rows = 0;
+    lab_html(page->out, "<h2>For a person</h2>\n");
     for (int q = 0; q < scheme->questions; q++)
         if (scheme->question[q].person)
-            lab_html(page->out, "<li><b>{h}</b> {h}</li>\n", scheme->question[q].number,
+            lab_html(page->out, "<p><b>{h}</b> {h}</p>\n", scheme->question[q].number,
                      scheme->question[q].person);
-    lab_html(page->out, "</ul>\n<div class=\"wide\"><table>\n<tr><th>student</th>"
-                        "<th>part</th><th>answer</th><th>not read, because</th></tr>\n");
     for (int g = 0; g < page->all->count; g++)
-        write_unread(page, g);
-    lab_html(page->out, "</table></div>\n");
+        write_unread_of(page, g, &rows);
+    lab_html(page->out, rows ? "</table></div>\n" : "<p>Every answer was read.</p>\n");
 }
 
 static void write_page(const struct page *page, const struct named_list *errors,
-                       double median)
+                       double median, int *equal)
 {
     const char *const course = page->all->scheme->name;
     lab_html(page->out,
@@ -333,7 +353,7 @@ static void write_page(const struct page *page, const struct named_list *errors,
     write_hardest(page);
     write_errors(page, errors);
     write_person(page);
-    write_groups(page);
+    write_groups(page, equal);
     write_parts(page);
     write_distribution(page);
     lab_html(page->out, "</main>\n</body>\n</html>\n");
@@ -349,12 +369,14 @@ int grade_write_report(const struct graded_class *all, const char *path)
     if (status)
         return status;
     const struct page page = open_page(all, file.stream);
-    if (graded_errors(all, &errors) || find_median(&page, &median))
+    int *const equal = malloc((size_t)all->count * sizeof *equal + 1);
+    if (graded_errors(all, &errors) || find_median(&page, &median) || !equal)
         status = tool_fail("grade", TOOL_FAILED, "out of memory");
     else {
-        write_page(&page, &errors, median);
+        write_page(&page, &errors, median, equal);
         status = tool_text_commit("grade", &file);
     }
+    free(equal);
     free(errors.list);
     tool_text_discard(&file);
     return status;

@@ -80,7 +80,7 @@ struct lab_part_grade {
     char evidence[480];
     /* An answer that is right, at the student's own queries; "": none is known there. */
     char solution[200];
-    const char *hint; /* NULL: the part's does not fit the student's own queries */
+    const char *hint; /* NULL: full marks, or the part's is about other queries */
 };
 
 struct lab_grade {

@@ -129,7 +129,7 @@ class Rosters(Class):
 
     def test_names_are_compared_in_any_case(self):
         self.form("y", {"1b-i": {"M": "A A^T"}}, student="adalbert")
-        self.roster("id;name\n1;ADA\n")
+        self.roster("id;name\n1;ADALBERT\n")
         rows, _ = self.table("--roster", "roster.csv")
         self.assertEqual(rows[1][:3], ["1", "ADALBERT", "y.json"])
 

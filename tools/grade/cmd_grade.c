@@ -39,7 +39,7 @@ static const char help_text[] =
     "@18 template course rubric csv json summary hints seed threads help\n"
     "\n"
     "for a class:\n"
-    "@18 roster report feedback anonymous gradescope autograder\n"
+    "@21 roster report feedback anonymous gradescope autograder\n"
     "\n"
     "A file that is not JSON, and what a form has beside its questions, is named on\n"
     "standard error with place and reason; the rest is graded, and the exit status is "

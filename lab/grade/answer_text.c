@@ -270,10 +270,12 @@ static int repair_text(const struct lab_part *part, const char *text,
                        struct repair *repair)
 {
     char formula[TEXT + 1];
-    const char *const start = past_name(text);
-    const size_t length = end_of_formula(start);
 
     *repair = (struct repair){.part = part};
+    if (strlen(text) > 2 * TEXT)
+        return -1;
+    const char *const start = past_name(text);
+    const size_t length = end_of_formula(start);
     if (length > TEXT)
         return -1;
     memcpy(formula, start, length);

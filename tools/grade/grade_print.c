@@ -42,7 +42,7 @@ enum { INDENT = 10 };
 
 static void write_more(FILE *out, const char *label, const char *text)
 {
-    char line[700];
+    char line[800];
     if (!*text)
         return;
     snprintf(line, sizeof line, "%s%s", label, text);

@@ -15,7 +15,7 @@ static void put_output(struct lab_json *json, const struct lab_part_grade *grade
                        int hints)
 {
     const char *const help = graded_help(grade, hints);
-    char text[1400];
+    char text[1600];
 
     snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", lab_mark_words(grade->mark),
              *grade->error ? "\n" : "", grade->error, *grade->evidence ? "\n" : "",

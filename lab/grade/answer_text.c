@@ -314,3 +314,107 @@ int lab_answer_parse(const struct lab_part *part, const char *text,
     *formula = repaired;
     return 0;
 }
+
+/* ---- words and letters ------------------------------------------------------------- */
+
+/* Whether two words are the same but for case, and blanks and "_" for "-". */
+static int is_choice(const char *choice, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char c = word[i] == ' ' || word[i] == '_' ? '-' : word[i];
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != choice[i])
+            return 0;
+    }
+    return 1;
+}
+
+int lab_find_choice(const char *choices, const char *word)
+{
+    word += strspn(word, " \t\r\n$");
+    if (is_choice("the-", word, 4) && word[4])
+        word += 4;
+    size_t length = strlen(word);
+    while (length && strchr(" \t\r\n.$", word[length - 1]))
+        length--;
+    for (int index = 0;; index++) {
+        const size_t here = strcspn(choices, "|");
+        if (here == length && is_choice(choices, word, length))
+            return index;
+        if (!choices[here])
+            return -1;
+        choices += here + 1;
+    }
+}
+
+void lab_grade_letters(int part, char *text, size_t size)
+{
+    const struct lab_letters *const letters =
+        lab_letters_of(lab_grade_part(part)->probing->letters);
+    struct lab_text names = {text, size, 0};
+    *text = 0;
+    for (int i = 0; i < letters->known; i++)
+        lab_text_add(&names, "%s%s", i ? " " : "", letters->place[i].name);
+}
+
+/* Whether a letter is a draw of the keys, which no query can know. */
+static int is_draw(const struct lab_part *part, const char *name)
+{
+    static const char *const draws[] = {"gamma", "gamma_b", "k_a", "k_b", "k_i", "k_o"};
+    if (!part->probing->query || part->probing->letters != LAB_TOPIC_NOISE)
+        return 0;
+    for (size_t d = 0; d < sizeof draws / sizeof draws[0]; d++)
+        if (!strcmp(draws[d], name))
+            return 1;
+    return 0;
+}
+
+int lab_part_knows(const struct lab_part *part, const char *name)
+{
+    const struct lab_letters *const letters = lab_letters_of(part->probing->letters);
+    for (int i = 0; i < letters->known; i++)
+        if (!strcmp(letters->place[i].name, name))
+            return 1;
+    return !strcmp(name, "pi") || !strcmp(name, "e") || !strcmp(name, "inf") ||
+           is_draw(part, name);
+}
+
+int lab_grade_check(int part, const char *text, char *why, size_t size)
+{
+    const struct lab_part *const p = lab_grade_part(part);
+    struct lab_expression expression;
+    struct lab_expression_error error;
+
+    if (p->choices) {
+        if (lab_find_choice(p->choices, text) >= 0)
+            return 0;
+        snprintf(why, size, "'%.40s' is none of %s", text, p->choices);
+        for (char *c = why; *c; c++)
+            if ((unsigned char)*c < ' ')
+                *c = '?';
+        return -1;
+    }
+    if (lab_answer_parse(p, text, &expression, &error)) {
+        snprintf(why, size, "column %d: %s", error.column, error.text);
+        return -1;
+    }
+    const char *const unknown = lab_unknown_letter(p, &expression);
+    if (!unknown)
+        return 0;
+    if (lab_expression_is_function(unknown)) {
+        snprintf(why, size, "%s needs its argument in parentheses", unknown);
+        return -1;
+    }
+    char all[160];
+    lab_grade_letters(part, all, sizeof all);
+    snprintf(why, size, "no letter '%s' here, of %s", unknown, all);
+    return -1;
+}
+
+const char *lab_draw_in(const struct lab_asked *queries)
+{
+    for (int k = 0; k < queries->part->texts; k++)
+        for (int i = 0; i < queries->formula[k].letters; i++)
+            if (is_draw(queries->part, queries->formula[k].letter[i]))
+                return queries->formula[k].letter[i];
+    return NULL;
+}

@@ -61,100 +61,6 @@ uint64_t lab_grade_seed(uint64_t seed, const char *name)
 
 /* ---- texts ----------------------------------------------------------------------- */
 
-/* Whether two words are the same but for case, and blanks and "_" for "-". */
-static int is_word(const char *choice, const char *word, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char c = word[i] == ' ' || word[i] == '_' ? '-' : word[i];
-        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != choice[i])
-            return 0;
-    }
-    return 1;
-}
-
-/* The number of a word among "this|that", or -1; "$" and "the" around it are dropped. */
-static int find_choice(const char *choices, const char *word)
-{
-    word += strspn(word, " \t\r\n$");
-    if (is_word("the-", word, 4) && word[4])
-        word += 4;
-    size_t length = strlen(word);
-    while (length && strchr(" \t\r\n.$", word[length - 1]))
-        length--;
-    for (int index = 0;; index++) {
-        const size_t here = strcspn(choices, "|");
-        if (here == length && is_word(choices, word, length))
-            return index;
-        if (!choices[here])
-            return -1;
-        choices += here + 1;
-    }
-}
-
-void lab_grade_letters(int part, char *text, size_t size)
-{
-    const struct lab_letters *const letters =
-        lab_letters_of(lab_grade_part(part)->probing->letters);
-    struct lab_text names = {text, size, 0};
-    *text = 0;
-    for (int i = 0; i < letters->known; i++)
-        lab_text_add(&names, "%s%s", i ? " " : "", letters->place[i].name);
-}
-
-/* Whether a letter is a draw of the keys, which no query can know. */
-static int is_draw(const struct lab_part *part, const char *name)
-{
-    static const char *const draws[] = {"gamma", "gamma_b", "k_a", "k_b", "k_i", "k_o"};
-    if (!part->probing->query || part->probing->letters != LAB_TOPIC_NOISE)
-        return 0;
-    for (size_t d = 0; d < sizeof draws / sizeof draws[0]; d++)
-        if (!strcmp(draws[d], name))
-            return 1;
-    return 0;
-}
-
-int lab_part_knows(const struct lab_part *part, const char *name)
-{
-    const struct lab_letters *const letters = lab_letters_of(part->probing->letters);
-    for (int i = 0; i < letters->known; i++)
-        if (!strcmp(letters->place[i].name, name))
-            return 1;
-    return !strcmp(name, "pi") || !strcmp(name, "e") || !strcmp(name, "inf") ||
-           is_draw(part, name);
-}
-
-int lab_grade_check(int part, const char *text, char *why, size_t size)
-{
-    const struct lab_part *const p = lab_grade_part(part);
-    struct lab_expression expression;
-    struct lab_expression_error error;
-
-    if (p->choices) {
-        if (find_choice(p->choices, text) >= 0)
-            return 0;
-        snprintf(why, size, "'%.40s' is none of %s", text, p->choices);
-        for (char *c = why; *c; c++)
-            if ((unsigned char)*c < ' ')
-                *c = '?';
-        return -1;
-    }
-    if (lab_answer_parse(p, text, &expression, &error)) {
-        snprintf(why, size, "column %d: %s", error.column, error.text);
-        return -1;
-    }
-    const char *const unknown = lab_unknown_letter(p, &expression);
-    if (!unknown)
-        return 0;
-    if (lab_expression_is_function(unknown)) {
-        snprintf(why, size, "%s needs its argument in parentheses", unknown);
-        return -1;
-    }
-    char all[160];
-    lab_grade_letters(part, all, sizeof all);
-    snprintf(why, size, "no letter '%s' here, of %s", unknown, all);
-    return -1;
-}
-
 /* How many texts of a part are given. */
 static int given(const struct lab_answer *answer, int part)
 {
@@ -201,19 +107,9 @@ static void set_texts(struct lab_asked *asked, const char *const *text)
         if (!text[k])
             asked->choice[k] = 0;
         else if (part->choices)
-            asked->choice[k] = find_choice(part->choices, text[k]);
+            asked->choice[k] = lab_find_choice(part->choices, text[k]);
         else
             lab_answer_parse(part, text[k], &asked->formula[k], &ignored);
-}
-
-/* The draw that a query depends on, or NULL. */
-static const char *draw_in(const struct lab_asked *queries)
-{
-    for (int k = 0; k < queries->part->texts; k++)
-        for (int i = 0; i < queries->formula[k].letters; i++)
-            if (is_draw(queries->part, queries->formula[k].letter[i]))
-                return queries->formula[k].letter[i];
-    return NULL;
 }
 
 /* ---- words ------------------------------------------------------------------------ */
@@ -529,7 +425,7 @@ static int open_own(const struct lab_answer *answer, int index, struct lab_asked
     asked->own_is_given = own_index != index && given(answer, own_index) > 0 &&
                           is_whole(readable(answer, own_index, &why), own_index);
     set_texts(own, asked->own_is_given ? answer->text[own_index] : own->part->solution);
-    if (draw_in(own)) {
+    if (lab_draw_in(own)) {
         asked->own_is_given = 0;
         set_texts(own, own->part->solution);
     }
@@ -557,7 +453,7 @@ static int judge_part(const struct lab_answer *answer, int index, struct lab_ask
     for (int k = 0; k < part->texts; k++)
         text[k] = bits & 1u << k ? answer->text[index][k] : NULL;
     set_texts(asked, text);
-    const char *const draw = is_whole(bits, index) ? draw_in(asked) : NULL;
+    const char *const draw = is_whole(bits, index) ? lab_draw_in(asked) : NULL;
     if (draw)
         refuse_draw(draw, grade, &evidence);
     else if (is_whole(bits, index)) {

@@ -81,6 +81,11 @@ const char *lab_unknown_letter(const struct lab_part *part,
 int lab_answer_parse(const struct lab_part *part, const char *text,
                      struct lab_expression *formula, struct lab_expression_error *error);
 
+/* The number of a word among "this|that", or -1; "$" and "the" around it are dropped. */
+int lab_find_choice(const char *choices, const char *word);
+/* The draw of the keys that a query depends on; NULL: none. */
+const char *lab_draw_in(const struct lab_asked *queries);
+
 /* ---- texts at a point --------------------------------------------------------- */
 
 /* q = a mu_a + b mu_b + rest times the sum of the other means. */

@@ -110,8 +110,10 @@ probe() {
     need npm have npm
     need clang have clang
     need libclang-rt-dev has_sanitizers
-    # Tests on ranks are skipped if these are not available.
+    # Tests on ranks, and of the autograder, are skipped if these are not available.
     if can_install; then
+        need musl-tools have musl-gcc
+        need busybox-static have busybox
         need libopenmpi-dev has_mpi openmpi
         need openmpi-bin has_mpi openmpi
         need libmpich-dev has_mpi mpich

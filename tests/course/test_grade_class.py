@@ -149,6 +149,10 @@ class Rosters(Class):
         rows, _ = self.table("--roster", "roster.csv")
         self.assertEqual(rows[1][:2], ["'=1", "'+cmd"])
 
+    def test_other_separators_are_quoted(self):
+        self.form("a", student="Ada;=1+1")
+        self.assertIn('"Ada;=1+1",a.json', self.succeed("grade", "class", "--csv"))
+
     def test_bad_rosters(self):
         self.form("a")
         for text, *says in (

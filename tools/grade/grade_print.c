@@ -113,11 +113,12 @@ void grade_write_text(FILE *out, const struct graded_class *all, int g)
 
 /* ---- CSV ----------------------------------------------------------------------- */
 
-/* A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/* A cell that a spreadsheet would take for a formula begins with an apostrophe; one with
+ * a separator of another spreadsheet is quoted. */
 static void print_csv_cell(const char *text)
 {
     const int is_formula = *text && strchr("=+-@\t\r", *text) != NULL;
-    if (!is_formula && !strpbrk(text, ",\"\n\r")) {
+    if (!is_formula && !strpbrk(text, ",;\t\"\n\r")) {
         fputs(text, stdout);
         return;
     }

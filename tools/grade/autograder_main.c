@@ -39,7 +39,7 @@ static int grade_one(const struct graded_list *list, const struct options *o)
                                                        : "hand in your form, a .json");
     else if (!status) {
         graded_open(list->path[0], graded);
-        graded_grade(graded, &rubric, (uint64_t)o->seed);
+        graded_grade(graded, &scheme, &rubric, (uint64_t)o->seed);
         status = grade_print_results(&all, graded->failed ? "out of memory" : NULL);
         lab_form_free(&graded->form);
     }

@@ -54,6 +54,7 @@ static const char help_text[] =
 struct session {
     struct graded *graded;
     int count;
+    const struct lab_scheme *scheme;
     const struct lab_rubric *rubric;
     uint64_t seed;
     atomic_int next;
@@ -66,7 +67,7 @@ static void grade_in_turn(void *arg, int w)
     int g;
     (void)w;
     while ((g = atomic_fetch_add(&s->next, 1)) < s->count)
-        graded_grade(&s->graded[g], s->rubric, s->seed);
+        graded_grade(&s->graded[g], s->scheme, s->rubric, s->seed);
 }
 
 struct options {
@@ -110,6 +111,7 @@ static int grade_all(struct run *run, const struct options *o)
     struct graded_class *const all = &run->all;
     struct session session = {.graded = all->graded,
                               .count = all->count,
+                              .scheme = &run->scheme,
                               .rubric = &run->rubric,
                               .seed = (uint64_t)o->seed};
     lab_parallel(o->threads < all->count ? o->threads : all->count, grade_in_turn,

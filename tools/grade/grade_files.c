@@ -177,13 +177,22 @@ int graded_rules(int course, const char *path, struct lab_scheme *scheme,
     return status;
 }
 
-void graded_grade(struct graded *graded, const struct lab_rubric *rubric, uint64_t seed)
+void graded_grade(struct graded *graded, const struct lab_scheme *scheme,
+                  const struct lab_rubric *rubric, uint64_t seed)
 {
-    for (int p = 0; graded->unread && p < LAB_GRADE_PARTS; p++)
-        graded->grade.most += rubric->points[p];
+    struct lab_answer *const answer = &graded->form.answer;
+
+    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+        if (graded->unread)
+            graded->grade.most += rubric->points[p];
+        if (lab_scheme_number(scheme, p))
+            continue;
+        memset(answer->text[p], 0, sizeof answer->text[p]);
+        answer->problem[p] = NULL;
+    }
     graded->failed =
-        !graded->unread && lab_grade(&graded->form.answer, rubric,
-                                     lab_grade_seed(seed, graded->name), &graded->grade);
+        !graded->unread &&
+        lab_grade(answer, rubric, lab_grade_seed(seed, graded->name), &graded->grade);
 }
 
 const char *graded_help(const struct lab_part_grade *grade, int hints)

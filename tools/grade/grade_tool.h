@@ -60,8 +60,9 @@ int graded_open(const char *path, struct graded *graded);
  */
 int graded_rules(int course, const char *path, struct lab_scheme *scheme,
                  struct lab_rubric *rubric);
-/* Grades one that is open. */
-void graded_grade(struct graded *graded, const struct lab_rubric *rubric, uint64_t seed);
+/* Grades one that is open, in the parts of the scheme. */
+void graded_grade(struct graded *graded, const struct lab_scheme *scheme,
+                  const struct lab_rubric *rubric, uint64_t seed);
 
 /* ---- rosters ----------------------------------------------------------------------- */
 

@@ -244,7 +244,9 @@ class Forms(CliTest):
         """The format that the harness of Gradescope documents for results.json."""
         texts = {"output", "visibility", "stdout_visibility", "output_format", "name_format"}
         visibilities = {"hidden", "after_due_date", "after_published", "visible"}
-        self.assertLessEqual(set(results), texts | {"score", "execution_time", "extra_data", "tests", "leaderboard"})
+        self.assertLessEqual(
+            set(results), texts | {"score", "execution_time", "extra_data", "tests", "leaderboard"}
+        )
         for values in (results, *results["tests"]):
             for name, value in values.items():
                 if name in ("score", "max_score", "execution_time"):
@@ -253,7 +255,17 @@ class Forms(CliTest):
                     self.assertIs(type(value), str, name)
             for name in {"visibility", "stdout_visibility"} & set(values):
                 self.assertIn(values[name], visibilities)
-        names = {"score", "max_score", "status", "name", "number", "output", "visibility", "tags", "extra_data"}
+        names = {
+            "score",
+            "max_score",
+            "status",
+            "name",
+            "number",
+            "output",
+            "visibility",
+            "tags",
+            "extra_data",
+        }
         for test in results["tests"]:
             self.assertLessEqual(set(test), names)
             self.assertLessEqual(test["score"], test["max_score"])

@@ -193,7 +193,7 @@ class Reports(Class):
                 "For a person",
                 "adalbert <b>, evelyn <b>",
             ),
-            *("maxim <b>1b-i MA (column", "zoe", "a key is missing"),
+            *("maxim <b>1b-i MA (column", "zoe", "a key is missing", "411 (25 %)25 %"),
         ):
             self.assertIn(words, text)
         self.assertNotIn("boris", text)  # nothing of his is to be shown

@@ -271,8 +271,9 @@ TEST(parts_follow_from_the_own_query)
     const struct lab_part_grade *grade = grade_one(&answer, "1b-ii", "weight");
     CHECK(grade && grade->mark == LAB_MARK_RIGHT, "%s", grade ? grade->evidence : "");
     grade = grade_one(&answer, "1b-ii", "limit");
-    CHECK(grade && grade->mark == LAB_MARK_WRONG && strstr(grade->error, "not for your q"), "%s",
-          grade ? grade->error : "");
+    CHECK(grade && grade->mark == LAB_MARK_WRONG &&
+              strstr(grade->error, "not for your q"),
+          "%s", grade ? grade->error : "");
 }
 
 /* The shown solution is correct for the student's own queries; else none is shown. */

@@ -123,12 +123,12 @@ static void write_part_row(const struct page *page, int part)
     const double share = tally_share(&tally);
     lab_html(page->out,
              "<tr{s}><td>{h} <b>{h}</b><br><span class=\"soft small\">{h}</span></td>"
-             "<td class=\"n\">{d}</td><td class=\"n\">{d}</td><td class=\"n\">{d}</td>"
-             "<td class=\"n\">{.0f} %</td><td>",
+             "<td class=\"n\">{d}</td><td class=\"n\">{d}</td>"
+             "<td class=\"n\">{d} ({.0f} %)</td><td class=\"n\">{.0f} %</td><td>",
              share < 50 ? " class=\"low\"" : "",
              lab_scheme_number(page->all->scheme, part), lab_grade_part(part)->name,
-             lab_grade_part(part)->asks, tally.answered, tally.right, tally.unread,
-             share);
+             lab_grade_part(part)->asks, tally.answered, tally.unread, tally.right,
+             page->read ? 100.0 * tally.right / page->read : 0, share);
     write_bar(page->out, share);
     lab_html(page->out, "</td></tr>\n");
 }
@@ -137,7 +137,7 @@ static void write_part_head(const struct page *page)
 {
     lab_html(page->out,
              "<div class=\"wide\"><table>\n<tr><th>part</th><th class=\"n\">answered</th>"
-             "<th class=\"n\">full marks</th><th class=\"n\">not read</th>"
+             "<th class=\"n\">not read</th><th class=\"n\">full marks</th>"
              "<th class=\"n\">points</th><th></th></tr>\n");
 }
 

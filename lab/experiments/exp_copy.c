@@ -465,7 +465,7 @@ const struct lab_experiment lab_experiment_copy = {
     .title = "Copying one value",
     .shows =
         "The weight of one key comes near 1 when its score leads every other by well "
-        "more than ln n; only the gap counts, and only rounding makes it 1.",
+        "more than ln n; only the gap counts, and it is never 1 but by rounding.",
     .answers = "1a",
     LAB_FLAGS(flags),
     .perform = perform,

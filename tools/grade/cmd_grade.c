@@ -15,7 +15,7 @@ static const char help_text[] =
     "usage: attend grade FILE... [--csv | --json | --gradescope | --summary] [--hints]\n"
     "                    [--course NAME] [--rubric FILE] [--seed N]\n"
     "                    [--roster FILE] [--anonymous] [--report FILE] [--feedback "
-    "DIR]\n"
+    "FOLDER]\n"
     "       attend grade --template [--course NAME]\n"
     "       attend grade --autograder FILE [--course NAME] [--rubric FILE] [--hints]\n"
     "\n"
@@ -233,7 +233,7 @@ int cmd_grade(int argc, char **argv)
         FLAG_TEXT("report", &o.report, "FILE",
                   "write a page of the class: points, errors, equal wrong formulas,\n"
                   "and what a person has to read"),
-        FLAG_TEXT("feedback", &o.feedback, "DIR",
+        FLAG_TEXT("feedback", &o.feedback, "FOLDER",
                   "write a text of each student into the folder"),
         FLAG_SWITCH("anonymous", &o.is_anonymous,
                     "numbers in place of names, ids and files"),

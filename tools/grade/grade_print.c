@@ -31,11 +31,6 @@ const char *graded_file(const struct graded_class *all, int g)
     return all->is_anonymous ? "" : all->graded[g].name;
 }
 
-int graded_is_empty(const struct graded *graded, int part)
-{
-    return graded->grade.part[part].mark == LAB_MARK_EMPTY;
-}
-
 /* ---- text ------------------------------------------------------------------------ */
 
 enum { INDENT = 10 };
@@ -99,7 +94,7 @@ void grade_write_text(FILE *out, const struct graded_class *all, int g)
         const struct lab_scheme_question *const question = &all->scheme->question[q];
         for (int k = 0; k < question->parts; k++) {
             const int p = question->part[k];
-            if (graded_is_empty(graded, p))
+            if (graded->grade.part[p].mark == LAB_MARK_EMPTY)
                 append(empty, ", ", question->number, lab_grade_part(p)->name);
             else
                 write_part(out, question->number, p, &graded->grade.part[p], all->hints);

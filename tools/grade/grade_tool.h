@@ -39,8 +39,6 @@ const char *graded_student(const struct graded_class *all, int g, char room[GRAD
 const char *graded_file(const struct graded_class *all, int g);
 /* The hint, or the solution, of a part without full marks; NULL: there is none. */
 const char *graded_help(const struct lab_part_grade *grade, int hints);
-/* Whether the part is unanswered, so that it is listed apart. */
-int graded_is_empty(const struct graded *graded, int part);
 
 /* ---- files ---------------------------------------------------------------------- */
 

@@ -4,10 +4,8 @@
 #define LAB_REPORT_PARTS_H
 
 #include "lab/report/findings.h"
+#include "lab/report/styles.h"
 #include "lab/report/teaching.h"
-
-/* CSS, shared.css and report.css: rules that the page shares, and the report's own. */
-extern const char lab_shared_style[], lab_report_style[];
 
 /* The exercise in one screen, five things to remember, the glossary: <section>s. */
 void lab_report_primer(FILE *out);

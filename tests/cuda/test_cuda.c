@@ -4,14 +4,10 @@
  * the conformance rows run on a GPU as the kernel set `cuda`; test_cuda_stats.c tests
  * their statistics, test_cuda_memory.c tensors in device memory.
  */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 #include "support/device_problems.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -45,8 +41,8 @@ TEST(calls_for_devices_on_the_cpu)
     size_t bytes = 1;
     char words[8];
 
-    CHECK(attend_context_create(&ctx, NULL, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_context_create, &ctx, NULL);
+    CHECK_OK(attend_context_wait, ctx);
     CHECK(attend_context_set_stream(ctx, NULL, &err) == ATTEND_EINVAL, "a stream");
     CHECK(attend_context_set_workspace(ctx, NULL, 0, &err) == ATTEND_EINVAL, "memory");
     CHECK(attend_forward_workspace(ctx, NULL, NULL, &bytes, &err) == ATTEND_EINVAL,
@@ -280,7 +276,7 @@ TEST(fast_causal_tiles_are_computed_once)
 
     for (int n = 0; n < 32; n++) {
         const int64_t d = widths[n % 4], more = n / 4 % 2 ? 77 : 0;
-        struct check_problem p = check_sample_shape(
+        auto_check_problem p = check_sample_shape(
             (uint64_t)n, (n / 4 + n / 8) % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 400,
             400 + more, d, d == 192 ? 128 : d);
         p.scale_is_set = 1;
@@ -297,7 +293,6 @@ TEST(fast_causal_tiles_are_computed_once)
         struct check_worst worst = {0};
         const double ratio = ratio_of(&p, &worst);
         const long again = replays() - before;
-        check_problem_free(&p);
         CHECK(ratio < 1, "problem %d: %s", n, worst.where);
         CHECK(before < 0 || (n < 24 ? again == 0 : again > 0), "problem %d: %ld warps", n,
               again);
@@ -393,15 +388,5 @@ TEST(fast_decoding_takes_many_splits)
     }
 }
 
-/* With an argument, runs only the tests whose names contain it, for memory checkers. */
-int main(int argc, char **argv)
-{
-    if (device_runs()) {
-        if (!open_driver())
-            return 2;
-        fast = open_set("cuda-fast", 1);
-    }
-    test_each(test_run, argc > 1 ? argv[1] : "");
-    attend_context_destroy(fast);
-    return test_finish();
-}
+BEFORE_ALL { fast = open_driver() ? open_set("cuda-fast", 1) : NULL; }
+AFTER_ALL { attend_context_destroy(fast); }

@@ -3,28 +3,22 @@
  * Features of GPUs: tensors in device memory, streams, CUDA graphs, workspaces; merging
  * of parts, records and raw sums in device memory.
  */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal causal)
 {
     auto_context const ctx = device_context(order);
-    struct device_problem p = device_problem(2, 4, 2, nq, nk, 128);
-    attend_error err = {.message = ""};
-    unsigned char *first = NULL;
+    auto_device_problem p = device_problem(2, 4, 2, nq, nk, 128);
+    auto_free unsigned char *first = NULL;
 
     p.rule.causal = causal;
     const int count = repetitions(250);
 
     for (int x = 0; x < count; x++) {
-        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
         if (x % 50 != 0 && x != count - 1)
             continue;
-        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_context_wait, ctx);
         unsigned char *const again = results(&p);
         if (first == NULL)
             first = again;
@@ -36,8 +30,6 @@ static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal ca
     }
     CHECK(guards_hold(p.out, p.out_size, 0xff) && guards_hold(p.lse, p.lse_size, 0xff),
           "a write beside a tensor");
-    free(first);
-    free_problem(&p);
 }
 
 TEST(every_repeat_has_the_same_bits)
@@ -54,29 +46,26 @@ TEST(a_workspace_can_be_lent)
 {
     NEEDS_DEVICE;
     auto_context const ctx = device_context(ATTEND_ORDER_SAME);
-    struct device_problem p = device_problem(1, 2, 2, 4, 20000, 64);
+    auto_device_problem p = device_problem(1, 2, 2, 4, 20000, 64);
     attend_error err = {.message = ""};
     size_t bytes = 0;
 
-    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+    CHECK_OK(attend_context_wait, ctx);
     auto_free unsigned char *const want = results(&p);
     CHECK(attend_forward_workspace(ctx, &p.rule, &p.io, &bytes, &err) == ATTEND_OK &&
               bytes > 0,
           "%zu bytes: %s", bytes, err.message);
     const uintptr_t memory = device_block(bytes, 0x55);
-    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes - 1, &err) == ATTEND_OK,
-          "%s", err.message);
+    CHECK_OK(attend_context_set_workspace, ctx, (void *)memory, bytes - 1);
     CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_ENOMEM, "too little");
-    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes, &err) == ATTEND_OK,
-          "%s", err.message);
-    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_context_set_workspace, ctx, (void *)memory, bytes);
+    CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+    CHECK_OK(attend_context_wait, ctx);
     auto_free unsigned char *const got = results(&p);
     CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
     CHECK(guards_hold(memory, bytes, 0x55), "a write beside the workspace");
     device_free(memory);
-    free_problem(&p);
 }
 
 /* Lengths and offsets in device memory are clamped. */
@@ -85,11 +74,10 @@ TEST(lengths_out_of_range_read_nothing_outside)
     NEEDS_DEVICE;
     for (int order = 0; order < 2; order++) {
         auto_context const ctx = device_context((attend_order)order);
-        struct device_problem p = device_problem(3, 2, 2, 40, 300, 64);
+        auto_device_problem p = device_problem(3, 2, 2, 40, 300, 64);
         const int64_t lengths[3] = {-5, 300, INT64_MAX};
         const int64_t offsets[3] = {INT64_MIN, 0, INT64_MAX};
         const uintptr_t on_device = device_block(2 * sizeof lengths, 0);
-        attend_error err = {.message = ""};
 
         CHECK(driver.copy_in(on_device, lengths, sizeof lengths) == 0 &&
                   driver.copy_in(on_device + sizeof lengths, offsets, sizeof offsets) ==
@@ -98,15 +86,14 @@ TEST(lengths_out_of_range_read_nothing_outside)
         p.rule.key_lengths = (const int64_t *)on_device;
         p.rule.causal = ATTEND_CAUSAL_OFFSET;
         p.rule.causal_offset = (const int64_t *)(on_device + sizeof lengths);
-        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+        CHECK_OK(attend_context_wait, ctx);
         auto_free unsigned char *const got = results(&p);
         int empty = 1;
         for (size_t x = 0; x < p.out_size / 3; x++)
             empty &= got[x] == 0;
         CHECK(empty, "rows that see nothing are not 0");
         driver.release(on_device - GUARD);
-        free_problem(&p);
     }
 }
 
@@ -117,19 +104,17 @@ TEST(a_graph_captures_a_repeated_call)
     for (int x = 0; x < 4; x++) {
         auto_context const ctx =
             device_context(x / 2 ? ATTEND_ORDER_FAST : ATTEND_ORDER_SAME);
-        struct device_problem p = device_problem(1, 4, 2, rows[x % 2], 2500, 64);
-        attend_error err = {.message = ""};
+        auto_device_problem p = device_problem(1, 4, 2, rows[x % 2], 2500, 64);
         void *stream, *graph, *exec;
 
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         CHECK(driver.stream_create(&stream, 1) == 0, "no stream");
-        CHECK(attend_context_set_stream(ctx, stream, &err) == ATTEND_OK, "%s",
-              err.message);
-        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_context_set_stream, ctx, stream);
+        CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+        CHECK_OK(attend_context_wait, ctx);
         auto_free unsigned char *const want = results(&p);
         CHECK(driver.capture_begin(stream, 2) == 0, "no capture");
-        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
         CHECK(driver.capture_end(stream, &graph) == 0, "the capture broke");
         CHECK(driver.instantiate(&exec, graph, 0) == 0, "no graph");
         auto_free unsigned char *const nothing = calloc(1, p.out_size + p.lse_size);
@@ -141,7 +126,6 @@ TEST(a_graph_captures_a_repeated_call)
         auto_free unsigned char *const got = results(&p);
         CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0,
               "the graph has other bits");
-        free_problem(&p);
     }
 }
 
@@ -160,14 +144,13 @@ TEST(parts_merge_on_the_device)
     NEEDS_DEVICE;
     enum { PARTS = 3, KEYS = 200 };
     auto_context const ctx = device_context(ATTEND_ORDER_FAST);
-    struct device_problem p = device_problem(2, 4, 2, 100, PARTS * KEYS, 64);
+    auto_device_problem p = device_problem(2, 4, 2, 100, PARTS * KEYS, 64);
     const int64_t rows = 2 * 4 * 100, numbers = rows * 64;
     const uintptr_t outs = device_block((size_t)(PARTS * numbers) * 2, 0);
     const uintptr_t lses = device_block((size_t)(PARTS * rows) * 4, 0);
     auto_free uint16_t *const host = malloc((size_t)((PARTS + 2) * numbers) * 2);
     auto_free float *const host_lse = malloc((size_t)((PARTS + 2) * rows) * 4);
     attend_part device_parts[PARTS], host_parts[PARTS];
-    attend_error err = {.message = ""};
 
     for (int x = 0; x < PARTS; x++) {
         attend_io io = p.io;
@@ -180,16 +163,14 @@ TEST(parts_merge_on_the_device)
         io.k.size[2] = io.v.size[2] = KEYS;
         io.out = out;
         io.lse = lse;
-        CHECK(attend_forward(ctx, &p.rule, &io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK_OK(attend_forward, ctx, &p.rule, &io);
         device_parts[x] = (attend_part){attend_view_of(&out), attend_view_of(&lse)};
         host_parts[x] = (attend_part){
             attend_view_dense(host + x * numbers, ATTEND_BF16, 2, 4, 100, 64),
             attend_view_dense(host_lse + x * rows, ATTEND_F32, 2, 4, 100, 1)};
     }
-    CHECK(attend_merge_with(ctx, device_parts, PARTS, &p.io.out, &p.io.lse, &err) ==
-              ATTEND_OK,
-          "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_merge_with, ctx, device_parts, PARTS, &p.io.out, &p.io.lse);
+    CHECK_OK(attend_context_wait, ctx);
     CHECK(driver.copy_out(host, outs, (size_t)(PARTS * numbers) * 2) == 0 &&
               driver.copy_out(host_lse, lses, (size_t)(PARTS * rows) * 4) == 0 &&
               driver.copy_out(host + PARTS * numbers, p.out, p.out_size) == 0 &&
@@ -199,8 +180,7 @@ TEST(parts_merge_on_the_device)
         attend_tensor_dense(host + (PARTS + 1) * numbers, ATTEND_BF16, 2, 4, 100, 64);
     const attend_tensor want_lse =
         attend_tensor_dense(host_lse + (PARTS + 1) * rows, ATTEND_F32, 2, 4, 100, 1);
-    CHECK(attend_merge(host_parts, PARTS, &want, &want_lse, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_merge, host_parts, PARTS, &want, &want_lse);
     double worst = 0;
     for (int64_t x = 0; x < numbers; x++) {
         const double a = bf16_value(host[PARTS * numbers + x]),
@@ -214,7 +194,6 @@ TEST(parts_merge_on_the_device)
     CHECK(worst <= 1, "%g of what is allowed", worst);
     device_free(outs);
     device_free(lses);
-    free_problem(&p);
 }
 
 /*
@@ -227,7 +206,7 @@ TEST(f64_parts_merge_within_rounding)
 {
     NEEDS_DEVICE;
     enum { PARTS = 5, ROWS = 64, WIDTH = 24, NUMBERS = ROWS * WIDTH };
-    attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
+    auto_context const ctx = device_context(ATTEND_ORDER_FAST);
     auto_free double *const o =
         malloc((PARTS * (NUMBERS + ROWS) + NUMBERS + ROWS) * sizeof *o);
     double *const lse = o + PARTS * NUMBERS, *const got = lse + PARTS * ROWS;
@@ -236,7 +215,6 @@ TEST(f64_parts_merge_within_rounding)
     const uintptr_t at = device_block(inputs, 0), to = device_block(outputs, 0xff);
     struct check_random random = {.seed = 17};
     attend_part parts[PARTS];
-    attend_error err = {.message = ""};
 
     for (int x = 0; x < PARTS * NUMBERS; x++)
         o[x] = check_random_normal(&random);
@@ -253,9 +231,8 @@ TEST(f64_parts_merge_within_rounding)
         attend_tensor_dense((void *)to, ATTEND_F64, 1, 1, ROWS, WIDTH);
     const attend_tensor out_lse = attend_tensor_dense((void *)(to + NUMBERS * sizeof *o),
                                                       ATTEND_F64, 1, 1, ROWS, 1);
-    CHECK(attend_merge_with(ctx, parts, PARTS, &out, &out_lse, &err) == ATTEND_OK &&
-              attend_context_wait(ctx, &err) == ATTEND_OK,
-          "%s", err.message);
+    CHECK_OK(attend_merge_with, ctx, parts, PARTS, &out, &out_lse);
+    CHECK_OK(attend_context_wait, ctx);
     CHECK(driver.copy_out(got, to, outputs) == 0 && guards_hold(to, outputs, 0xff),
           "a write beside a tensor");
     long double worst = 0, worst_lse = 0;
@@ -282,7 +259,6 @@ TEST(f64_parts_merge_within_rounding)
     }
     device_free(at);
     device_free(to);
-    attend_context_destroy(ctx);
     CHECK(worst < 1 && worst_lse < 1, "%Lg and, of LSE, %Lg of what is allowed", worst,
           worst_lse);
 }
@@ -294,14 +270,14 @@ TEST(shards_combine_on_the_device)
     enum { SHARDS = 3, KEYS = 2048, REST = 500 };
     auto_context const ctx = device_context(ATTEND_ORDER_SAME);
     const int64_t all = (SHARDS - 1) * KEYS + REST;
-    struct device_problem p = device_problem(2, 4, 2, 20, all, 64);
+    auto_device_problem p = device_problem(2, 4, 2, 20, all, 64);
     attend_partials parts[SHARDS];
     uintptr_t memory[SHARDS];
     attend_error err = {.message = ""};
 
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+    CHECK_OK(attend_context_wait, ctx);
     auto_free unsigned char *const want = results(&p);
     for (int x = 0; x < SHARDS; x++) { /* in any order */
         const int64_t shard = (x + 1) % SHARDS, keys = shard < SHARDS - 1 ? KEYS : REST;
@@ -320,13 +296,10 @@ TEST(shards_combine_on_the_device)
         parts[x].reduce = shard % 2;
         parts[x].data =
             attend_tensor_dense((void *)memory[x], ATTEND_F32, 2, 4, 20, records * 66);
-        CHECK(attend_forward_partials(ctx, &p.rule, &io, &parts[x], &err) == ATTEND_OK,
-              "%s", err.message);
+        CHECK_OK(attend_forward_partials, ctx, &p.rule, &io, &parts[x]);
     }
-    CHECK(attend_combine(ctx, &p.rule, parts, SHARDS, &p.io.out, &p.io.lse, &err) ==
-              ATTEND_OK,
-          "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_combine, ctx, &p.rule, parts, SHARDS, &p.io.out, &p.io.lse);
+    CHECK_OK(attend_context_wait, ctx);
     auto_free unsigned char *const got = results(&p);
     CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
     const int64_t subtrees = attend_partials_records(0, all, 1);
@@ -337,14 +310,11 @@ TEST(shards_combine_on_the_device)
     whole.reduce = 1;
     whole.data =
         attend_tensor_dense((void *)reduced, ATTEND_F32, 2, 4, 20, subtrees * 66);
-    CHECK(attend_reduce(ctx, parts, SHARDS, &whole, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_reduce, ctx, parts, SHARDS, &whole);
     CHECK(attend_reduce(ctx, &whole, 1, &whole, &err) == ATTEND_OK, "in place: %s",
           err.message);
-    CHECK(attend_combine(ctx, &p.rule, &whole, 1, &p.io.out, &p.io.lse, &err) ==
-              ATTEND_OK,
-          "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_combine, ctx, &p.rule, &whole, 1, &p.io.out, &p.io.lse);
+    CHECK_OK(attend_context_wait, ctx);
     auto_free unsigned char *const again = results(&p);
     CHECK(memcmp(want, again, p.out_size + p.lse_size) == 0, "other bits, reduced");
     CHECK(guards_hold(reduced, (size_t)(2 * 4 * 20 * subtrees * 66) * 4, 0x33),
@@ -352,7 +322,6 @@ TEST(shards_combine_on_the_device)
     device_free(reduced);
     for (int x = 0; x < SHARDS; x++)
         device_free(memory[x]);
-    free_problem(&p);
 }
 
 /* ---- sums of statistics -------------------------------------------------------- */
@@ -449,8 +418,7 @@ static void sums_of_shards(attend_context *ctx, struct device_problem *p,
         own.raw = attend_tensor_dense((void *)(raw + (size_t)x * bytes), ATTEND_F64, 2, 4,
                                       20, length);
         io.stats = &own;
-        CHECK(attend_forward_partials(ctx, &p->rule, &io, &shard, &err) == ATTEND_OK,
-              "%s", err.message);
+        CHECK_OK(attend_forward_partials, ctx, &p->rule, &io, &shard);
         parts[x] = (attend_stats_part){attend_view_of(&own.raw), 0};
         host_parts[x] = (attend_stats_part){
             attend_view_dense(raw_host + (size_t)x * bytes / sizeof(double), ATTEND_F64,
@@ -463,14 +431,11 @@ static void sums_of_shards(attend_context *ctx, struct device_problem *p,
               driver.copy_out(raw_host, raw, SUMS_PARTS * bytes) == 0,
           "%s", err.message);
     const attend_stats on_host = request_to(&host[2]);
-    CHECK(attend_stats_merge(cpu, &on_host, 64, host_parts, SUMS_PARTS, &err) ==
-              ATTEND_OK,
-          "%s", err.message);
+    CHECK_OK(attend_stats_merge, cpu, &on_host, 64, host_parts, SUMS_PARTS);
     attend_stats all = request;
     all.summaries = NULL;
     all.raw = attend_tensor_dense((void *)raw, ATTEND_F64, 2, 4, 20, length);
-    CHECK(attend_stats_reduce(ctx, &all, 64, parts, SUMS_PARTS, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_stats_reduce, ctx, &all, 64, parts, SUMS_PARTS);
     CHECK(attend_stats_merge(ctx, &request, 64, parts, 1, &err) == ATTEND_OK &&
               attend_context_wait(ctx, &err) == ATTEND_OK &&
               driver.copy_out(&host[3], block, sizeof *host) == 0,
@@ -491,12 +456,11 @@ TEST(sums_of_shards_merge_on_the_device)
 
     for (int order = 0; order < 2; order++) {
         auto_context const ctx = device_context((attend_order)order);
-        struct device_problem p = device_problem(2, 4, 2, 20, SUMS_PARTS * SUMS_KEYS, 64);
+        auto_device_problem p = device_problem(2, 4, 2, 20, SUMS_PARTS * SUMS_KEYS, 64);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         sums_of_shards(ctx, &p, host);
         for (int x = 1; x < 4; x++)
             same_answers(&host[x], &host[0]);
-        free_problem(&p);
     }
 }
 
@@ -506,18 +470,16 @@ TEST(sums_of_shards_merge_on_the_device)
 static void slice(attend_context *ctx, attend_causal causal, int64_t window)
 {
     enum { NQ = 300, CUT = 129, D = 64 };
-    struct device_problem p = device_problem(1, 2, 1, NQ, 700, D);
+    auto_device_problem p = device_problem(1, 2, 1, NQ, 700, D);
     const int64_t offset = 700 - NQ;
     const uintptr_t offsets = device_block(sizeof offset, 0);
-    attend_error err = {.message = ""};
 
     CHECK(driver.copy_in(offsets, &offset, sizeof offset) == 0, "no copy");
     p.rule.causal = causal;
     p.rule.causal_offset = (const int64_t *)offsets;
     p.rule.window_left = window;
-    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK &&
-              attend_context_wait(ctx, &err) == ATTEND_OK,
-          "%s", err.message);
+    CHECK_OK(attend_forward, ctx, &p.rule, &p.io);
+    CHECK_OK(attend_context_wait, ctx);
     float *const want = (float *)(void *)(results(&p) + p.out_size);
     for (int x = 0; x < 2; x++) {
         attend_io io = p.io;
@@ -528,9 +490,8 @@ static void slice(attend_context *ctx, attend_causal causal, int64_t window)
         io.out.data = (char *)p.out + x * CUT * D * 2;
         io.lse.data = (char *)p.lse + x * CUT * 4;
         io.q.size[2] = io.out.size[2] = io.lse.size[2] = x ? NQ - CUT : CUT;
-        CHECK(attend_forward(ctx, &rule, &io, &err) == ATTEND_OK &&
-                  attend_context_wait(ctx, &err) == ATTEND_OK,
-              "%s", err.message);
+        CHECK_OK(attend_forward, ctx, &rule, &io);
+        CHECK_OK(attend_context_wait, ctx);
     }
     float *const got = (float *)(void *)(results(&p) + p.out_size);
     double worst = 0;
@@ -549,7 +510,6 @@ static void slice(attend_context *ctx, attend_causal causal, int64_t window)
     free((char *)want - p.out_size);
     free((char *)got - p.out_size);
     device_free(offsets);
-    free_problem(&p);
 }
 
 TEST(slices_of_queries_have_their_positions)
@@ -563,11 +523,4 @@ TEST(slices_of_queries_have_their_positions)
     }
 }
 
-/* With an argument, runs only the tests whose names contain it, for memory checkers. */
-int main(int argc, char **argv)
-{
-    if (device_runs() && !open_driver())
-        return 2;
-    test_each(test_run, argc > 1 ? argv[1] : "");
-    return test_finish();
-}
+BEFORE_ALL { open_driver(); }

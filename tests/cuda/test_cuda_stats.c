@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of rows and columns on a GPU, against `ref`. */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 #include "support/device_problems.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static attend_context *fast;
 static struct check_run blocks;
@@ -38,13 +33,11 @@ TEST(fast_columns_are_those_of_the_definition)
         auto_free void *const out = check_memory(rows * (size_t)p.dv, 8);
         attend_io forward = *io;
         attend_inspection request = attend_inspection_default();
-        attend_error err = {.message = ""};
 
         forward.out = attend_tensor_dense(out, ATTEND_F32, p.nb, p.hq, p.nq, p.dv);
         forward.lse =
             attend_tensor_dense(numbers + 4 * columns, ATTEND_F32, p.nb, p.hq, p.nq, 1);
-        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
-              err.message);
+        CHECK_OK(attend_forward, ref, &blocks.blocks.rule, &forward);
         request.q = io->q;
         request.k = io->k;
         request.lse = attend_view_of(&forward.lse);
@@ -53,9 +46,7 @@ TEST(fast_columns_are_those_of_the_definition)
                                                       ATTEND_F32, p.nb, p.hq, 1, p.nk);
             request.column_max = attend_tensor_dense(numbers + (size_t)(2 + x) * columns,
                                                      ATTEND_F32, p.nb, p.hq, 1, p.nk);
-            CHECK(attend_inspect(x ? fast : ref, &blocks.blocks.rule, &request, &err) ==
-                      ATTEND_OK,
-                  "%s", err.message);
+            CHECK_OK(attend_inspect, x ? fast : ref, &blocks.blocks.rule, &request);
         }
         /* Rounding errors of scores of up to 32 |q||k| are errors of the weights. */
         double worst = 0;
@@ -77,7 +68,6 @@ static void inspect_all(attend_context *ctx, const struct check_problem *p,
     const int64_t heads = p->nb * p->hq, size = (int64_t)attend_dtype_size(dtype);
     attend_inspection request = attend_inspection_default();
     attend_probe probes[PROBES];
-    attend_error err = {.message = ""};
 
     request.q = blocks.blocks.io.q;
     request.k = blocks.blocks.io.k;
@@ -98,8 +88,7 @@ static void inspect_all(attend_context *ctx, const struct check_problem *p,
     request.probes = probes;
     request.probe_count = PROBES;
     request.probe_weights = (double *)(void *)to;
-    CHECK(attend_inspect(ctx, &blocks.blocks.rule, &request, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_inspect, ctx, &blocks.blocks.rule, &request);
 }
 
 static double number_at(const char *from, attend_dtype dtype, int64_t x)
@@ -127,15 +116,14 @@ TEST(inspections_are_those_of_the_definition)
         const int64_t bytes = count * size + PROBES * (int64_t)sizeof(double);
         char *const want = check_memory((size_t)bytes, 1), *const got = check_memory(
                                                                (size_t)bytes, 1);
-        void *const lse = check_memory((size_t)rows, (size_t)size),
-                    *const out = check_memory((size_t)(rows * p.dv), (size_t)size);
+        auto_free void *const lse = check_memory((size_t)rows, (size_t)size),
+                              *const out =
+                                  check_memory((size_t)(rows * p.dv), (size_t)size);
         attend_io forward = blocks.blocks.io;
-        attend_error err = {.message = ""};
 
         forward.out = attend_tensor_dense(out, wide, p.nb, p.hq, p.nq, p.dv);
         forward.lse = attend_tensor_dense(lse, wide, p.nb, p.hq, p.nq, 1);
-        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
-              err.message);
+        CHECK_OK(attend_forward, ref, &blocks.blocks.rule, &forward);
         const attend_view known = attend_view_of(&forward.lse);
         inspect_all(ref, &p, &known, want);
         inspect_all(same, &p, &known, got);
@@ -152,7 +140,6 @@ TEST(inspections_are_those_of_the_definition)
             mass += a;
         }
         free(out);
-        free(lse);
         free(want);
         free(got);
         CHECK(mass > (double)rows, "dtype %d: a sum of %g", n, mass);
@@ -172,7 +159,6 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
 {
     const int64_t *const size = io->out.size;
     attend_stats request = attend_stats_default();
-    attend_error err = {.message = ""};
 
     request.columns = asked;
     request.rows =
@@ -181,8 +167,7 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
                                               size[1], size[2], TOP);
     request.top_keys = keys;
     io->stats = &request;
-    CHECK(attend_forward(ctx, &blocks.blocks.rule, io, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_forward, ctx, &blocks.blocks.rule, io);
     io->stats = NULL;
 }
 
@@ -212,18 +197,16 @@ TEST(fast_statistics_are_those_of_the_definition)
             check_memory((size_t)(2 * rows * each), sizeof *numbers);
         auto_free int64_t *const keys =
             check_memory((size_t)(2 * rows * TOP), sizeof *keys);
-        float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
+        auto_free float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
         const attend_dtype out_type = n == 9 ? p.dtype : ATTEND_F32;
         attend_io io = blocks.blocks.io;
-        attend_error err = {.message = ""};
 
         io.lse.data = NULL;
         for (int x = 0; x < 3; x++) {
             io.out = attend_tensor_dense(out + x * rows * p.dv, out_type, p.nb, p.hq,
                                          p.nq, p.dv);
             if (x == 2)
-                CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
-                      "%s", err.message);
+                CHECK_OK(attend_forward, fast, &blocks.blocks.rule, &io);
             else
                 ask_rows(x ? fast : ref, rows, &io, numbers + x * rows * each,
                          keys + x * rows * TOP);
@@ -252,7 +235,6 @@ TEST(fast_statistics_are_those_of_the_definition)
         CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
                      (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
               "problem %d: statistics change O", n);
-        free(out);
     }
 }
 
@@ -262,14 +244,13 @@ static double *rows_of(attend_context *ctx, const struct check_problem *p)
     const int64_t rows = p->nb * p->hq * p->nq;
     double *const numbers = check_memory((size_t)(rows * (ASKED + TOP)), sizeof *numbers);
     auto_free int64_t *const keys = check_memory((size_t)(rows * TOP), sizeof *keys);
-    float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
+    auto_free float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
 
     check_place(&blocks.blocks, p);
     attend_io io = blocks.blocks.io;
     io.lse.data = NULL;
     io.out = attend_tensor_dense(out, ATTEND_F32, p->nb, p->hq, p->nq, p->dv);
     ask_rows(ctx, rows, &io, numbers, keys);
-    free(out);
     return numbers;
 }
 
@@ -326,12 +307,5 @@ TEST(fast_statistics_of_weights_whose_squares_overflow)
               (int)(x / ASKED), got[x], want[x]);
 }
 
-/* With an argument, runs only the tests whose names contain it, for memory checkers. */
-int main(int argc, char **argv)
-{
-    if (device_runs())
-        fast = open_set("cuda-fast", 1);
-    test_each(test_run, argc > 1 ? argv[1] : "");
-    attend_context_destroy(fast);
-    return test_finish();
-}
+BEFORE_ALL { fast = open_driver() ? open_set("cuda-fast", 1) : NULL; }
+AFTER_ALL { attend_context_destroy(fast); }

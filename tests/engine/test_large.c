@@ -6,11 +6,7 @@
  * within the bound of the dense evaluation.
  * The first CORE problems are always the same.
  */
-#define _GNU_SOURCE
 #include "support/pools.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 #include "check/check.h"
 #include "check/sample.h"

@@ -3,7 +3,6 @@
  * Boolean masks that hide whole blocks of keys, or none of a block, on every kernel set:
  * skipping blocks or masking changes no bit.
  */
-#define _GNU_SOURCE
 #include "stats/stats_fixture.h"
 #include "support/inspect_oracle.h"
 #include "support/strides.h"
@@ -342,12 +341,11 @@ TEST_ON_SETS(the_inspection_pass, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        ask a = ask_masked(at, (pattern)kind, type);
+        auto_ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_check(&a, ctx), NAMED);
         auto_answers want = answers_copy(&a);
         spoil(&a.p);
         CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), NAMED);
-        problem_free(&a.p);
     }
 }
 
@@ -356,7 +354,7 @@ static void change_neighbours_of_inspection(attend_context *ctx)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        ask a = ask_masked(at, (pattern)kind, type);
+        auto_ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_run(&a, ctx), NAMED);
         auto_free void *const want = copy_bits(&a.want.zoom);
         for (int way = 0; way < 3; way++) {
@@ -365,7 +363,6 @@ static void change_neighbours_of_inspection(attend_context *ctx)
                       kept_are_same(&a.want.zoom, a.want.zoom_query, want),
                   NAMED);
         }
-        problem_free(&a.p);
     }
 }
 

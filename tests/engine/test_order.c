@@ -4,7 +4,6 @@
  * set; FAST: the same call has the same bits for any number of threads, and both agree
  * with the definition.
  */
-#define _GNU_SOURCE
 #include "context_errors.h"
 #include "support/oracle.h"
 

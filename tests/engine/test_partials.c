@@ -2,7 +2,6 @@
 /*
  * attend_forward_partials and attend_combine: combined shards equal a call over all keys.
  */
-#define _GNU_SOURCE
 #include "support/oracle.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"

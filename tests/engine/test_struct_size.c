@@ -3,7 +3,6 @@
  * Structs of older and newer headers: docs/ARCHITECTURE.md.  Each ends at an unreadable
  * page.
  */
-#define _GNU_SOURCE
 #include "support/strides.h"
 
 enum { NQ = 3, NK = 5, D = 4, LARGER = 24 };
@@ -235,16 +234,13 @@ TEST(dense_layouts)
     CHECK(memcmp(blhd.stride, other, sizeof other) == 0, "(b, l, h, d)");
 }
 
-int main(void)
+BEFORE_ALL
 {
-    if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
-        return 1;
+    ctx = open_context(NULL);
     for (int x = 0; x < NK * D; x++) {
         k[x] = (float)(x % 7) / 4 - 1;
         v[x] = (float)x;
         q[x % (NQ * D)] = (float)(x % 5) - 2;
     }
-    test_run_all();
-    attend_context_destroy(ctx);
-    return test_finish();
 }
+AFTER_ALL { attend_context_destroy(ctx); }

@@ -3,8 +3,6 @@
  * The same bits for any number and kind of threads, and concurrent contexts.  Small, for
  * race detectors.
  */
-#define _GNU_SOURCE
-#include <math.h>
 #include <pthread.h>
 
 #include "support/problems.h"
@@ -200,10 +198,4 @@ TEST(merging_at_once)
         CHECK(same_bits(&mergers[at].out, mergers[0].out.data, "out"), "merge %d", at);
         CHECK(same_bits(&mergers[at].lse, mergers[0].lse.data, "lse"), "merge %d", at);
     }
-}
-
-int main(void)
-{
-    test_run_all();
-    return split_finish();
 }

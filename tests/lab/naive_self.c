@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_self.h"
 
+#include "support/test.h"
+
 attend_context *layer_ctx;
 static uint64_t state;
 
@@ -241,7 +243,7 @@ double *layer_attend(const attend_rule *rule, const attend_layer_self *self)
     const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
     const int64_t count = self->nb * self->t * width;
     double *const out = layer_memory((size_t)count * sizeof *out);
-    void *const data = layer_memory((size_t)count * sizeof *out);
+    auto_free void *const data = layer_memory((size_t)count * sizeof *out);
     attend_layer_self call = *self;
     attend_error err;
 
@@ -252,7 +254,6 @@ double *layer_attend(const attend_rule *rule, const attend_layer_self *self)
     }
     for (int64_t i = 0; i < count; i++)
         out[i] = check_load(data, self->dtype, i);
-    free(data);
     return out;
 }
 

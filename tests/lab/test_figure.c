@@ -515,9 +515,4 @@ TEST(broken_tex_does_no_harm)
     }
 }
 
-int main(void)
-{
-    test_run_all();
-    free(drawn);
-    return test_finish();
-}
+AFTER_ALL { free(drawn); }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The laboratory's runtime: rows, queries, scenes; the experiments magnitude and heads.
  */
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

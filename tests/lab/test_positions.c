@@ -6,9 +6,6 @@
 #include "support/problems.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "attend/layer.h"
 
@@ -163,8 +160,7 @@ TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
     attend_error err = {.status = ATTEND_OK, .message = ""};
 
     self.known.struct_size = sizeof self;
-    CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_layer_self_attention, ctx, NULL, &self.known);
     self.later = 1;
     CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) ==
               ATTEND_EUNSUPPORTED,
@@ -215,8 +211,7 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
               strstr(err.message, "f (0)") != NULL,
           "%s", err.message);
     feed.f = 3;
-    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_layer_forward, ctx, NULL, &self, &feed);
     feed.rows = 3;
     CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
               strstr(err.message, "feed (3 rows of 2)") != NULL,

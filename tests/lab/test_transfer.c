@@ -2,10 +2,6 @@
 /* The error of an output due to rounded keys: predicted and measured. */
 #include "support/problems.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/moments.h"

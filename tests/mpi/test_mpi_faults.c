@@ -3,7 +3,6 @@
  * A wrong argument or a cancellation on one rank: all ranks return the same status and
  * message, and none hangs.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include "support/sharding.h"

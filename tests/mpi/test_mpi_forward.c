@@ -2,7 +2,6 @@
 /*
  * attend_mpi_forward: the bits of one process for any number of ranks, slices and rule.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include "support/random_problem.h"

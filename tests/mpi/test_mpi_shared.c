@@ -3,11 +3,9 @@
  * Shared memory of ranks of one machine: when it is chosen, its size, its fallback, and
  * that it is unlinked.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * Structs of older and newer headers, as docs/ARCHITECTURE.md promises them: shorter ones
  * end at an unreadable page, longer ones have bytes that this library does not know.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include <sys/mman.h>
@@ -45,13 +44,13 @@ TEST(structs_of_0_1_are_taken)
     static const attend_stat column = ATTEND_STAT_ENTROPY;
     attend_stats stats = attend_stats_default(), plain;
     attend_error err = {0};
-    spread s;
+    auto_spread s;
 
     spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int64_t *const size = s.io.q.size;
     const int64_t count = size[0] * size[1] * size[2];
-    double *const rows = calloc((size_t)count + 1, sizeof *rows);
-    double *const again = calloc((size_t)count + 1, sizeof *again);
+    auto_free double *const rows = calloc((size_t)count + 1, sizeof *rows);
+    auto_free double *const again = calloc((size_t)count + 1, sizeof *again);
     stats.columns = &column;
     stats.rows = attend_tensor_dense(rows, ATTEND_F64, size[0], size[1], size[2], 1);
     s.io.stats = &stats;
@@ -66,9 +65,6 @@ TEST(structs_of_0_1_are_taken)
     const attend_status status = attend_mpi_forward(s.comm, ctx, rule, &io, NULL, &err);
     CHECK(status == ATTEND_OK, "%s", err.message);
     CHECK(memcmp(rows, again, (size_t)count * sizeof *rows) == 0, "other statistics");
-    free(rows);
-    free(again);
-    spread_free(&s);
 }
 
 /* Calls with longer structs; the last byte of one of them is not 0. */
@@ -90,7 +86,7 @@ TEST(longer_structs_are_taken_if_all_that_is_new_is_0)
     static const char *const name[] = {"", "rule has byte", "io has byte",
                                        "dist has byte"};
     attend_error err = {0};
-    spread s;
+    auto_spread s;
 
     spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     const attend_status status = call_longer(&s, 0, &err);
@@ -102,35 +98,30 @@ TEST(longer_structs_are_taken_if_all_that_is_new_is_0)
               "%s: status %d, %s", name[which], (int)refused, err.message);
         CHECK(ranks_returned_the_same(s.comm, refused, &err), "ranks differ");
     }
-    spread_free(&s);
 }
 
 TEST(longer_inspections_are_taken)
 {
     attend_inspection inspection = attend_inspection_default();
     attend_error err = {0};
-    spread s;
+    auto_spread s;
 
     spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
-    CHECK(attend_mpi_forward(s.comm, ctx, &s.rule, &s.io, NULL, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_mpi_forward, s.comm, ctx, &s.rule, &s.io, NULL);
     const int64_t nk = s.io.k.size[2], heads = s.io.q.size[0] * s.io.q.size[1];
-    float *const mass = calloc((size_t)(heads * nk) + 1, sizeof *mass);
+    auto_free float *const mass = calloc((size_t)(heads * nk) + 1, sizeof *mass);
     inspection.q = s.io.q;
     inspection.k = s.io.k;
     inspection.lse = attend_view_of(&s.io.lse);
     inspection.column_mass =
         attend_tensor_dense(mass, ATTEND_F32, s.io.q.size[0], s.io.q.size[1], 1, nk);
     for (unsigned char last = 0; last < 2; last++) {
-        void *const copy = longer(&inspection, sizeof inspection, 8, last);
+        auto_free void *const copy = longer(&inspection, sizeof inspection, 8, last);
         const attend_status status =
             attend_mpi_inspect(s.comm, ctx, &s.rule, copy, NULL, &err);
-        free(copy);
         CHECK(status == (last ? ATTEND_EUNSUPPORTED : ATTEND_OK), "%d: %s", last,
               err.message);
     }
-    free(mass);
-    spread_free(&s);
 }
 
 static void run(void)

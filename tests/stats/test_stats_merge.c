@@ -3,7 +3,6 @@
  * attend_stats_merge: merged raw sums of parts give the statistics of all keys; the sums
  * of one part give the bits of the call that made them.
  */
-#define _GNU_SOURCE
 #include "stats_fixture.h"
 #include "support/pools.h"
 
@@ -110,7 +109,6 @@ static void parts_make_the_whole(attend_context *ctx)
                 problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
             wanted *const want = ask(), *const got = ask(), *part[PARTS_MAX];
             attend_stats_part raw[PARTS_MAX];
-            attend_error err = {.status = ATTEND_OK};
             int parts = 0;
 
             p.io.weights = (attend_tensor){0};
@@ -123,9 +121,7 @@ static void parts_make_the_whole(attend_context *ctx)
                     return;
                 raw[parts] = raw_of(part[parts], cuts[c][parts]);
             }
-            CHECK(attend_stats_merge(ctx, &got->request, DV, raw, parts, &err) ==
-                      ATTEND_OK,
-                  "%s", err.message);
+            CHECK_OK(attend_stats_merge, ctx, &got->request, DV, raw, parts);
             /*
              * `ref` computes statistics by formulas, not from sums; a device has another
              * logarithm.

@@ -3,7 +3,6 @@
  * Raw sums of subtrees from attend_forward_partials(), reduced in the tree: bitwise the
  * statistics of all keys.
  */
-#define _GNU_SOURCE
 #include "stats_fixture.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"
@@ -50,7 +49,7 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
     attend_io io = shard_io(p, part);
     attend_stats own = *request;
     attend_error err = {.status = ATTEND_OK};
-    int32_t *const classes =
+    auto_free int32_t *const classes =
         test_memory((size_t)(p->n.nb * part->keys) * sizeof *classes);
 
     for (int64_t b = 0; b < p->n.nb; b++)
@@ -59,7 +58,6 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
     own.classes = classes;
     io.stats = &own;
     const int ok = is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
-    free(classes);
     return ok;
 }
 

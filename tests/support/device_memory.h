@@ -25,6 +25,7 @@ struct test_driver {
 };
 /* The driver's functions, once it is open. */
 extern struct test_driver driver;
+/* 0 without a GPU; ends the program where the GPU cannot be used. */
 int open_driver(void);
 
 /* The list of GPUs, or the reason why there is none. */

@@ -146,6 +146,8 @@ ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed)
     return a;
 }
 
+void ask_free(ask *a) { problem_free(&a->p); }
+
 void ask_everything(ask *a, int64_t block)
 {
     const shape n = a->p.n;

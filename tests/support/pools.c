@@ -2,8 +2,6 @@
 #include "pools.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { POOL_MAX = 64 };
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "problems.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void *problem_own(problem *p, size_t size)
 {
     if (p->owned_count == (int)(sizeof p->owned / sizeof p->owned[0])) {
@@ -244,8 +241,6 @@ attend_context *open_set(const char *name, int threads)
     options.threads = threads;
     return open_context(&options);
 }
-
-void context_free(attend_context *const *ctx) { attend_context_destroy(*ctx); }
 
 int on_device(const attend_context *ctx)
 {

@@ -92,8 +92,6 @@ int names_field(const attend_error *err);
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
-/* The destructor of auto_context. */
-void context_free(attend_context *const *ctx);
 /* Whether there is a GPU; "cuda" is then a kernel set, with tensors in host memory. */
 int device_runs(void);
 /* Whether a context computes on the GPU, without threads and scratch of the host. */

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the command line tests share: the command, temporary files, the runner.
 
-The command is the environment variable ATTEND_BIN.  A test program calls main(),
-which runs the unittest cases of the program and ends with the line
-"N passed, N failed, N skipped".
+The command is the environment variable ATTEND_BIN.  `harness.py PROGRAM` runs the unittest
+cases of a test program and ends with the line "N passed, N failed, N skipped".
 """
 
+import importlib
 import json
 import os
 import random
@@ -322,22 +322,24 @@ class _Result(unittest.TestResult):
             self._fail(test, err)
 
 
-def run_cases():
-    """Run the program's cases, or those named in its arguments, and exit."""
+def main():
+    """harness.py PROGRAM [CASE...]: runs the cases of a test program, or those that are named."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: harness.py PROGRAM [CASE...]")
+    folder, file = os.path.split(os.path.abspath(sys.argv[1]))
+    if folder == os.path.dirname(os.path.abspath(__file__)) and not os.access(BIN, os.X_OK):
+        sys.exit("ATTEND_BIN must name the attend command")
+    sys.path.insert(0, folder)
+    module = importlib.import_module(file.removesuffix(".py"))
     loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    if len(sys.argv) > 1:
-        suite = loader.loadTestsFromNames(sys.argv[1:], module)
-    else:
-        suite = loader.loadTestsFromModule(module)
+    suite = loader.loadTestsFromModule(module)
+    if len(sys.argv) > 2:
+        suite = loader.loadTestsFromNames(sys.argv[2:], module)
     result = _Result()
     suite.run(result)
     print(f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped")
     sys.exit(1 if result.bad or not (result.passed or result.skipped) else 0)
 
 
-def main():
-    """The same, for tests of the command."""
-    if not os.access(BIN, os.X_OK):
-        sys.exit("ATTEND_BIN must name the attend command")
-    run_cases()
+if __name__ == "__main__":
+    main()

@@ -384,7 +384,3 @@ class BenchDevice(CliTest):
         for line in self.lines("--case", "*decode-*", "--seconds", "0.1"):
             self.assertGreater(line["gbps"], 0)
             self.assertGreaterEqual(line["median_ms"], line["min_ms"])
-
-
-if __name__ == "__main__":
-    harness.main()

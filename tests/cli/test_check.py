@@ -75,7 +75,3 @@ class Check(CliTest):
         self.refuse("check", "--threads", "0", says="--threads")
         self.refuse("check", "--seed", "x", says="--seed")
         self.refuse("check", "--effort", "0", says="--effort")
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -380,7 +380,3 @@ class Refused(DesignTest):
         self.save("flat.npy", np.array([[1.0, 0], [0, 1], [1, 1], [-1, 0]]))
         self.refuse("design", "weights", "--keys", "flat.npy", "--items", "0,1,2",
                     "--weights", "0.2,0.3,0.5", says="linearly dependent")  # fmt: skip
-
-
-if __name__ == "__main__":
-    harness.main()

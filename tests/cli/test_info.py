@@ -137,7 +137,3 @@ class Help(CliTest):
 
     def test_version(self):
         self.assertEqual(self.succeed("--version"), f"attend {harness.info()['version']}\n")
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -519,7 +519,3 @@ class Stopping(LabTest):
     def test_a_short_run_says_nothing(self):
         done = self.attend("lab", "magnitude", "--trials", "1000")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-
-
-if __name__ == "__main__":
-    harness.main()

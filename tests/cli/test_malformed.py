@@ -4,7 +4,6 @@
 import json
 import os
 
-import harness
 from harness import CliTest
 from problem import GOOD, Problem
 
@@ -129,7 +128,3 @@ class Malformed(CliTest):
         Problem(self)
         os.mkfifo(self.path("pipe.npy"))
         self.refuse_file("pipe.npy", "k.npy")
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -277,7 +277,3 @@ class UnderMpirun(CliTest):
             except (FileNotFoundError, PermissionError, ProcessLookupError):
                 continue
         raise AssertionError(f"no process of rank {rank}")
-
-
-if __name__ == "__main__":
-    harness.main()

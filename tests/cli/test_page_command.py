@@ -70,7 +70,3 @@ class Page(CliTest):
     def test_usage(self):
         self.assertIn("make page", self.succeed("page", "--help"))
         self.refuse("page", "--nothing", says="--nothing")
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -411,7 +411,3 @@ class Stopping(PlaceTest):
         self.assertIn("stopped after 0 of 8 heads", err)
         names = [json.loads(line)["quantity"] for line in out.splitlines()]
         self.assertEqual(names[: len(PLACES)], PLACES)
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -248,7 +248,3 @@ class Refused(CliTest):
         ):
             with self.subTest(args=args):
                 self.refuse(*args, says=says)
-
-
-if __name__ == "__main__":
-    harness.main()

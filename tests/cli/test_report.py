@@ -260,7 +260,3 @@ class Report(Browser, CliTest):
         self.assertRegex(out, r"(?m)^copy +\d+/\d+")
         self.assertNotIn("statements of the sheets", out)
         self.assertEqual(os.listdir(self.dir), [])
-
-
-if __name__ == "__main__":
-    harness.main()

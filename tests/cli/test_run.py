@@ -417,7 +417,3 @@ class Long(CliTest):
         self.assertEqual(job.returncode, 0)
         self.assertIn(b"%", seen)
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-40:])
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -4,7 +4,6 @@
 import numpy as np
 
 import dense_stats
-import harness
 from dense_stats import NAMES
 from stats_case import CHARACTERS, QK, StatsTest, lines
 
@@ -298,7 +297,3 @@ class Second(StatsTest):
         self.save("s.npy", np.array([0.5, -1.0, 30, -np.inf]))
         flags = "--columns", "--zoom", "0:5,0:7", "--json"
         self.assertEqual(self.succeed(*p.args, *flags, "--sinks", "s.npy"), self.succeed(*p.args, *flags))
-
-
-if __name__ == "__main__":
-    harness.main()

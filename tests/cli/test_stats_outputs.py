@@ -284,7 +284,3 @@ class Said(StatsTest):
         files = "--map", "m.png", "--out", "s.safetensors"
         args = "stats", *QK, "--isa", "ref", "--threads", "1", *files
         self.leave_nothing(*args, files=2, signals=(signal.SIGINT, signal.SIGTERM))
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import unittest
 
-from harness import BIN, attend, main
+from harness import BIN, attend
 
 TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
 LEFT_OUT = ["..."]
@@ -159,7 +159,3 @@ class Tour(unittest.TestCase):
         for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
             (head,) = [head for head in heads if head.startswith(name + " ")]
             self.assertEqual(anchor, slug(head))
-
-
-if __name__ == "__main__":
-    main()

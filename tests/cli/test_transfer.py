@@ -254,7 +254,3 @@ class Synthetic(TransferTest):
         self.assertIn("stopped", err)
         row = json.loads(out.splitlines()[1])
         self.assertAlmostEqual(row["measured"] / row["theory"], 1, 1)
-
-
-if __name__ == "__main__":
-    harness.main()

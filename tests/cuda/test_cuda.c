@@ -84,21 +84,18 @@ static void under_the_bound(struct check_problem (*sample)(int), int count)
     CHECK(failed == 0, "%d of %d problems", failed, count);
 }
 
-TEST(fast_kernels_are_under_the_bound)
+DEVICE_TEST(fast_kernels_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(fast_problem, problems(240));
 }
 
-TEST(fast_wide_keys_are_under_the_bound)
+DEVICE_TEST(fast_wide_keys_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(wide_keys, problems(80));
 }
 
-TEST(fast_every_kernel_is_under_the_bound)
+DEVICE_TEST(fast_every_kernel_is_under_the_bound)
 {
-    NEEDS_DEVICE;
     static const int64_t d[] = {64, 128, 256, 192}, dv[] = {64, 128, 256, 128};
 
     for (int n = 0; n < 2 * 2 * 4 * PURPOSES; n++) {
@@ -112,15 +109,10 @@ TEST(fast_every_kernel_is_under_the_bound)
     }
 }
 
-TEST(fast_kernels_take_many_tiles)
-{
-    NEEDS_DEVICE;
-    under_the_bound(many_tiles, 8);
-}
+DEVICE_TEST(fast_kernels_take_many_tiles) { under_the_bound(many_tiles, 8); }
 
-TEST(fast_rules_are_under_the_bound)
+DEVICE_TEST(fast_rules_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(rule_problem, problems(240));
 }
 
@@ -128,9 +120,8 @@ TEST(fast_rules_are_under_the_bound)
  * All bf16 and f16 problems of the dense comparisons, including those for the general
  * kernels.
  */
-TEST(fast_takes_any_problem)
+DEVICE_TEST(fast_takes_any_problem)
 {
-    NEEDS_DEVICE;
     int taken = 0;
 
     for (int n = 0; n < problems(1200); n++) {
@@ -170,9 +161,8 @@ static int same_outputs(const struct check_problem *a, const struct check_proble
     return worst.ratio == 0;
 }
 
-TEST(fast_kernels_keep_bits_for_any_strides)
+DEVICE_TEST(fast_kernels_keep_bits_for_any_strides)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < problems(80); n++) {
         auto_check_problem p = n % 2        ? rule_problem(1000 + n)
                                : n % 8 == 4 ? wide_keys(1000 + n)
@@ -185,9 +175,8 @@ TEST(fast_kernels_keep_bits_for_any_strides)
     }
 }
 
-TEST(fast_kernels_do_not_see_hidden_values)
+DEVICE_TEST(fast_kernels_do_not_see_hidden_values)
 {
-    NEEDS_DEVICE;
     int changed_keys = 0;
 
     for (int n = 0; n < 2 + problems(120); n++) {
@@ -228,9 +217,8 @@ TEST(fast_kernels_do_not_see_hidden_values)
     CHECK(changed_keys > 20, "only %d", changed_keys);
 }
 
-TEST(fast_kernels_take_any_logits)
+DEVICE_TEST(fast_kernels_take_any_logits)
 {
-    NEEDS_DEVICE;
     static const double scales[] = {1, 4, 16, 64, 256, 1024};
 
     for (int n = 0; n < 18; n++) {
@@ -269,9 +257,8 @@ static long replays(void)
  * Rows that see few keys of the diagonal block choose their reference by a later block,
  * so that weights do not overflow.
  */
-TEST(fast_causal_tiles_are_computed_once)
+DEVICE_TEST(fast_causal_tiles_are_computed_once)
 {
-    NEEDS_DEVICE;
     static const int64_t widths[] = {64, 128, 192, 256};
 
     for (int n = 0; n < 32; n++) {
@@ -303,9 +290,8 @@ TEST(fast_causal_tiles_are_computed_once)
  * A NaN row, by its query or by a key visible to this row only, changes no bit of other
  * rows; with these large logits, lazy rescaling would.
  */
-TEST(fast_rows_that_are_nan_are_alone)
+DEVICE_TEST(fast_rows_that_are_nan_are_alone)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < 12; n++) {
         const int64_t d = n / 2 % 3 == 0 ? 64 : n / 2 % 3 == 1 ? 128 : 256;
         auto_check_problem p =
@@ -329,9 +315,8 @@ TEST(fast_rows_that_are_nan_are_alone)
 }
 
 /* Batch and heads around a row change no bit of it. */
-TEST(fast_rows_depend_on_nothing_else)
+DEVICE_TEST(fast_rows_depend_on_nothing_else)
 {
-    NEEDS_DEVICE;
     auto_check_problem p =
         check_sample_shape(3, ATTEND_BF16, 2, 4, 2, 300, 500, 128, 128);
     p.causal = ATTEND_CAUSAL_OFFSET;
@@ -358,9 +343,8 @@ TEST(fast_rows_depend_on_nothing_else)
  * Splits of decoding, of which tiles are computed again too; lengths that hide nothing
  * change no bit.
  */
-TEST(fast_decoding_takes_many_splits)
+DEVICE_TEST(fast_decoding_takes_many_splits)
 {
-    NEEDS_DEVICE;
     static const int64_t keys[] = {1025, 2500, 4100}, widths[] = {64, 128, 256, 71};
 
     for (int n = 0; n < 16; n++) {

@@ -104,9 +104,8 @@ static int keeps_bits(const struct check_problem *p, const struct check_outputs 
  * Every kernel with layout 0 and odd widths; a full run has all widths and layouts, a
  * shortened one some.
  */
-TEST(every_kernel_writes_rows_and_nothing_else)
+DEVICE_TEST(every_kernel_writes_rows_and_nothing_else)
 {
-    NEEDS_DEVICE;
     const int all = problems(10) == 10;
     int count = 0;
 
@@ -158,9 +157,8 @@ static int columns_at(attend_context *ctx, const struct device_problem *p, uintp
 }
 
 /* Kernels of 64 and of 128 columns, the second with a number of keys that is odd. */
-TEST(columns_are_written_and_nothing_else)
+DEVICE_TEST(columns_are_written_and_nothing_else)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < 4; n++) {
         auto_device_problem p =
             device_problem(1, 2, 1, 40, n % 2 ? 301 : 128, n / 2 ? 104 : 40);
@@ -231,9 +229,8 @@ static int may_be_fused(const struct check_problem *p)
  * Random problems in either order, tensors in device memory or in host memory.
  * ATTEND_TEST_SECONDS: duration.  ATTEND_TEST_SEED: first seed.
  */
-TEST(random_problems_are_under_the_bound)
+DEVICE_TEST(random_problems_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     const double seconds = number_of("ATTEND_TEST_SECONDS", 0);
     /* 100000 problems of each seed have numbers that fit an int. */
     const int seed = (int)fmod(number_of("ATTEND_TEST_SEED", 1), 20000);

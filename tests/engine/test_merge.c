@@ -1,39 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_merge and attend_merge_with: weights, empty parts, dtypes, strides, errors. */
-#include "support/oracle.h"
+#include "support/merging.h"
 #include "support/strides.h"
 
-enum { B = 2, H = 3, N = 5, DV = 7, PARTS_MAX = 8 };
-
-/* Parts with unit-normal O and an LSE spread over +-`spread`, outputs poisoned. */
-typedef struct merge_case {
-    problem p; /* out and lse; owns the memory */
-    attend_part parts[PARTS_MAX];
-    int64_t count;
-} merge_case;
-
-static void merge_free(merge_case *m) { problem_free(&m->p); }
-#define auto_merge FREED(merge_free) merge_case
-
-static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
-                             attend_dtype out, double spread, uint64_t seed)
-{
-    merge_case m = {.count = count};
-    uint64_t state = seed;
-
-    for (int64_t p = 0; p < count; p++) {
-        m.parts[p].out = own_view(&m.p, part, B, H, N, DV);
-        m.parts[p].lse = own_view(&m.p, lse, B, H, N, 1);
-        fill_normal(&m.parts[p].out, random_bits(&state));
-        for (int64_t at = 0; at < B * H * N; at++)
-            check_store((void *)(uintptr_t)m.parts[p].lse.data, lse, at,
-                        spread * (2.0 * random_unit(&state) - 1.0));
-    }
-    m.p.io.out = own_tensor(&m.p, out, B, H, N, DV);
-    m.p.io.lse = own_tensor(&m.p, lse, B, H, N, 1);
-    problem_poison(&m.p);
-    return m;
-}
+enum { B = 2, H = 3, N = 5, DV = 7 };
+static const shape small = {.nb = B, .hq = H, .nq = N, .dv = DV};
 
 static int merge_run(const merge_case *m)
 {
@@ -43,76 +14,14 @@ static int merge_run(const merge_case *m)
                  &err);
 }
 
-/* The formula of the header, in long double, without parts with lse = -inf. */
-static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_t i,
-                               long double *out, long double *absolute)
-{
-    long double largest = -INFINITY, sum = 0.0L;
-
-    for (int64_t p = 0; p < m->count; p++)
-        largest = fmaxl(largest, view_get(&m->parts[p].lse, b, h, i, 0));
-    for (int64_t c = 0; c < DV; c++)
-        out[c] = absolute[c] = 0.0L;
-    if (largest == -INFINITY)
-        return -INFINITY;
-    for (int64_t p = 0; p < m->count; p++) {
-        const long double lse = view_get(&m->parts[p].lse, b, h, i, 0);
-        if (lse == -INFINITY)
-            continue;
-        sum += expl(lse - largest);
-        for (int64_t c = 0; c < DV; c++) {
-            const long double o = view_get(&m->parts[p].out, b, h, i, c);
-            out[c] += expl(lse - largest) * o;
-            absolute[c] += expl(lse - largest) * fabsl(o);
-        }
-    }
-    for (int64_t c = 0; c < DV; c++)
-        out[c] /= sum, absolute[c] /= sum;
-    return largest + logl(sum);
-}
-
-/* Rounding of the result, plus (4 + count) units of the arithmetic. */
-static int merge_is_close(const merge_case *m, attend_dtype arithmetic)
-{
-    const double u = unit_of(arithmetic);
-
-    for (int64_t b = 0; b < B; b++)
-        for (int64_t h = 0; h < H; h++)
-            for (int64_t i = 0; i < N; i++) {
-                long double out[DV], absolute[DV];
-                const double lse = (double)dense_merge(m, b, h, i, out, absolute);
-                const double weight = (4.0 + (double)m->count) * u;
-                const double got_lse = tensor_get(&m->p.io.lse, b, h, i, 0);
-                const double tolerance = check_unit(m->p.io.lse.dtype) * fabs(lse) +
-                                         (double)m->count * 4.0 * u;
-                if (!near_or_same(got_lse, lse, tolerance)) {
-                    test_fail(__FILE__, __LINE__, "lse", "got %.17g, want %.17g", got_lse,
-                              lse);
-                    return 0;
-                }
-                for (int64_t c = 0; c < DV; c++) {
-                    const double got = tensor_get(&m->p.io.out, b, h, i, c);
-                    const double want = (double)out[c];
-                    if (near_or_same(got, want,
-                                     check_unit(m->p.io.out.dtype) * fabs(want) +
-                                         2.0 * weight * (double)absolute[c] + 0x1p-25))
-                        continue;
-                    test_fail(__FILE__, __LINE__, "out", "got %.17g, want %.17g", got,
-                              want);
-                    return 0;
-                }
-            }
-    return 1;
-}
-
 TEST(every_dtype_and_count)
 {
     for (int part = 0; part < FLOAT_DTYPES; part++)
         for (int out = 0; out < FLOAT_DTYPES; out++)
             for (int wide = 0; wide < 2; wide++)
-                for (int64_t count = 1; count <= PARTS_MAX; count++) {
+                for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
                     const attend_dtype lse = wide ? ATTEND_F64 : ATTEND_F32;
-                    auto_merge m = merge_make(count, float_dtypes[part], lse,
+                    auto_merge m = merge_make(small, count, float_dtypes[part], lse,
                                               float_dtypes[out], 3.0, 1);
                     CHECK(merge_run(&m) && merge_is_close(&m, ATTEND_F32),
                           "%lld parts of %s and %s into %s", (long long)count,
@@ -123,8 +32,9 @@ TEST(every_dtype_and_count)
 
 TEST(f64_parts_join_in_f64)
 {
-    for (int64_t count = 1; count <= PARTS_MAX; count++) {
-        auto_merge m = merge_make(count, ATTEND_F64, ATTEND_F64, ATTEND_F64, 5.0, 2);
+    for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
+        auto_merge m =
+            merge_make(small, count, ATTEND_F64, ATTEND_F64, ATTEND_F64, 5.0, 2);
         CHECK(merge_run(&m) && merge_is_close(&m, ATTEND_F64), "%lld parts",
               (long long)count);
     }
@@ -134,7 +44,7 @@ TEST(one_part_is_copied)
 {
     for (int at = 0; at < FLOAT_DTYPES; at++) {
         const attend_dtype dtype = float_dtypes[at];
-        auto_merge m = merge_make(1, dtype, ATTEND_F32, dtype, 80.0, 3);
+        auto_merge m = merge_make(small, 1, dtype, ATTEND_F32, dtype, 80.0, 3);
         CHECK(merge_run(&m), "one part");
         CHECK(same_bits(&m.p.io.out, m.parts[0].out.data, "out") &&
                   same_bits(&m.p.io.lse, m.parts[0].lse.data, "lse"),
@@ -144,7 +54,7 @@ TEST(one_part_is_copied)
 
 TEST(no_part_is_an_empty_row)
 {
-    auto_merge m = merge_make(0, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 4);
+    auto_merge m = merge_make(small, 0, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 4);
 
     CHECK(attend_merge(NULL, 0, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "no parts");
     for (int64_t at = 0; at < B * H * N * DV; at++)
@@ -157,7 +67,7 @@ TEST(no_part_is_an_empty_row)
 
 TEST(known_weights)
 {
-    auto_merge m = merge_make(2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 0.0, 5);
+    auto_merge m = merge_make(small, 2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 0.0, 5);
 
     fill_value(&m.parts[0].out, 8.0);
     fill_value(&m.parts[1].out, -4.0);
@@ -177,7 +87,7 @@ TEST(empty_parts_have_no_influence)
 
     for (int out = 0; out < FLOAT_DTYPES; out++) {
         auto_merge m =
-            merge_make(3, float_dtypes[out], ATTEND_F32, float_dtypes[out], 2, 6);
+            merge_make(small, 3, float_dtypes[out], ATTEND_F32, float_dtypes[out], 2, 6);
         CHECK(merge_run(&m), "three parts");
         auto_result want = result_copy(&m.p);
         for (size_t at = 0; at < sizeof contents / sizeof contents[0]; at++)
@@ -202,8 +112,9 @@ TEST(empty_parts_have_no_influence)
 
 TEST(only_empty_parts)
 {
-    for (int64_t count = 1; count <= PARTS_MAX; count++) {
-        auto_merge m = merge_make(count, ATTEND_F32, ATTEND_F32, ATTEND_BF16, 1.0, 7);
+    for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
+        auto_merge m =
+            merge_make(small, count, ATTEND_F32, ATTEND_F32, ATTEND_BF16, 1.0, 7);
         for (int64_t p = 0; p < count; p++) {
             fill_value(&m.parts[p].out, NAN);
             fill_value(&m.parts[p].lse, -INFINITY);
@@ -225,7 +136,8 @@ TEST(far_apart_and_far_out)
 
     for (size_t at = 0; at < sizeof base / sizeof base[0]; at++)
         for (size_t by = 0; by < sizeof step / sizeof step[0]; by++) {
-            auto_merge m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 8);
+            auto_merge m =
+                merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 8);
             fill_value(&m.parts[0].lse, base[at]);
             fill_value(&m.parts[1].lse, base[at] + step[by]);
             CHECK(merge_run(&m), "lse %g and %g", base[at], base[at] + step[by]);
@@ -248,7 +160,7 @@ TEST(far_apart_and_far_out)
 
 TEST(nan_stays_in_its_row)
 {
-    auto_merge m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 9);
+    auto_merge m = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 9);
 
     CHECK(merge_run(&m), "clean");
     auto_free void *const want = copy_bits(&m.p.io.out);
@@ -265,7 +177,7 @@ TEST(nan_stays_in_its_row)
 
 TEST(any_strides_give_the_same_bits)
 {
-    auto_merge m = merge_make(3, ATTEND_F16, ATTEND_F32, ATTEND_F32, 2.0, 10);
+    auto_merge m = merge_make(small, 3, ATTEND_F16, ATTEND_F32, ATTEND_F32, 2.0, 10);
 
     CHECK(merge_run(&m), "contiguous");
     auto_result want = result_copy(&m.p);
@@ -290,9 +202,9 @@ TEST(any_strides_give_the_same_bits)
 /* Merging in steps gives the same result. */
 TEST(joining_in_steps)
 {
-    auto_merge all = merge_make(4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
-    auto_merge left = merge_make(2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
-    auto_merge both = merge_make(3, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
+    auto_merge all = merge_make(small, 4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
+    auto_merge left = merge_make(small, 2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
+    auto_merge both = merge_make(small, 3, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
 
     for (int64_t p = 0; p < 2; p++)
         left.parts[p] = all.parts[p], both.parts[p + 1] = all.parts[p + 2];
@@ -308,7 +220,7 @@ TEST(joining_in_steps)
 
 TEST(lse_is_optional_and_sizes_may_be_zero)
 {
-    auto_merge m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 12);
+    auto_merge m = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 12);
     const attend_tensor none = {.data = NULL};
 
     CHECK(merge_run(&m), "with lse");
@@ -337,7 +249,7 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
 static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
 {
     merge_case m =
-        merge_make(count, float_dtypes[dtype], ATTEND_F32,
+        merge_make(small, count, float_dtypes[dtype], ATTEND_F32,
                    float_dtypes[(dtype + (int)seed) % FLOAT_DTYPES], 6.0, seed);
 
     for (int64_t p = 0; p < count; p += 3)
@@ -361,7 +273,7 @@ static void check_with(attend_context *ctx, const merge_case *m, const char *wha
 static void merge_with_set(attend_context *ctx)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
-        for (int64_t count = 0; count <= PARTS_MAX; count++)
+        for (int64_t count = 0; count <= MERGE_PARTS_MAX; count++)
             for (uint64_t seed = 0; seed < FLOAT_DTYPES; seed++) {
                 auto_merge m = bits_make(count, dtype, seed);
                 if (merge_run(&m))
@@ -384,15 +296,9 @@ static void merge_large(attend_context *ctx)
         if (w % 3 + 1 != attend_context_threads(ctx) && !test_draws(0.25))
             continue;
         const int64_t rows = (1 << 18) / widths[w] + 7;
-        auto_merge m = {.count = 2};
-        for (int64_t p = 0; p < m.count; p++) {
-            m.parts[p].out = own_view(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
-            m.parts[p].lse = own_view(&m.p, ATTEND_F32, 1, 1, rows, 1);
-            fill_normal(&m.parts[p].out, (uint64_t)p + 1);
-            fill_normal(&m.parts[p].lse, (uint64_t)p + 3);
-        }
-        m.p.io.out = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
-        m.p.io.lse = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, 1);
+        auto_merge m =
+            merge_make((shape){.nb = 1, .hq = 1, .nq = rows, .dv = widths[w]}, 2,
+                       ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, (uint64_t)w + 1);
         if (merge_run(&m))
             check_with(ctx, &m, "large");
     }
@@ -408,13 +314,14 @@ TEST(workers_give_the_same_bits)
 TEST(very_many_parts)
 {
     enum { MANY = 200 };
-    auto_merge m = merge_make(PARTS_MAX, ATTEND_F32, ATTEND_F64, ATTEND_F64, 2.0, 14);
+    auto_merge m =
+        merge_make(small, MERGE_PARTS_MAX, ATTEND_F32, ATTEND_F64, ATTEND_F64, 2.0, 14);
     auto_free attend_part *const parts = test_memory(MANY * sizeof *parts);
-    const int64_t each = MANY / PARTS_MAX;
+    const int64_t each = MANY / MERGE_PARTS_MAX;
 
     CHECK(merge_run(&m), "once");
     for (int64_t p = 0; p < MANY; p++)
-        parts[p] = m.parts[p % PARTS_MAX];
+        parts[p] = m.parts[p % MERGE_PARTS_MAX];
     auto_result once = result_copy(&m.p);
     CHECK(attend_merge(parts, MANY, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "many");
     for (int64_t at = 0; at < B * H * N * DV; at++)
@@ -430,9 +337,9 @@ TEST(very_many_parts)
 TEST(in_place_of_a_part)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
-        for (int64_t count = 1; count <= PARTS_MAX; count++)
+        for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++)
             for (int64_t place = 0; place < count; place++) {
-                auto_merge m = merge_make(count, float_dtypes[dtype], ATTEND_F32,
+                auto_merge m = merge_make(small, count, float_dtypes[dtype], ATTEND_F32,
                                           float_dtypes[dtype], 3.0, 15);
                 CHECK(merge_run(&m), "apart");
                 const attend_tensor out = tensor_of_view(&m.parts[place].out);
@@ -478,7 +385,7 @@ static void expect_refusal(attend_context *ctx, const request *r, const problem 
 
 TEST(errors_name_field_and_value)
 {
-    auto_merge sound = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
+    auto_merge sound = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
     auto_context const ctx = open_set("scalar", 1);
 
     REFUSES("count", "-1", r.m.count = -1);

@@ -9,7 +9,7 @@ import unittest
 
 import ml_dtypes
 import torch
-from setting import TOLERANCE, count, dense, deviation, np, problem, run_cases
+from setting import TOLERANCE, count, dense, deviation, np, problem
 
 import attend
 
@@ -424,7 +424,3 @@ class Leaks(unittest.TestCase):
         q, k, v = self.small()
         self.CALLS = max(1000, count(2000))
         self.steady(lambda: attend.attention(q, k, v, context=attend.Context(threads=2)), (q, k, v))
-
-
-if __name__ == "__main__":
-    run_cases()

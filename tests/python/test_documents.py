@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 import torch
-from setting import ROOT, np, run_cases
+from setting import ROOT, np
 
 import attend
 
@@ -89,7 +89,3 @@ def run(path):
 for path in glob.glob(os.path.join(ROOT, "examples", "python", "*.py")):
     if os.path.basename(path) != "sentences.py":  # needs weights: test_models.py runs it
         setattr(Examples, f"test_{os.path.basename(path)[:-3]}", run(path))
-
-
-if __name__ == "__main__":
-    run_cases()

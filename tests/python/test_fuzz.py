@@ -14,7 +14,7 @@ import tempfile
 import unittest
 import warnings
 
-from setting import SEED, count, np, run_cases
+from setting import SEED, count, np
 
 DOCUMENTED = ValueError, TypeError, MemoryError
 CALLS = 6000
@@ -325,7 +325,4 @@ class Fuzz(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["worker"]:
-        worker(*map(int, sys.argv[2:5]))
-    else:
-        run_cases()
+    worker(*map(int, sys.argv[2:5]))

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import unittest
 
-from setting import ROOT, np, run_cases, sample
+from setting import ROOT, np, sample
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or os.path.join(ROOT, "build", "release", "attend"))
 ANSWERS = os.path.join(ROOT, "examples", "answers")
@@ -452,7 +452,3 @@ class Package(unittest.TestCase):
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         self.assertIn("librandom123-dev", done.stdout)
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -8,7 +8,7 @@ import unittest
 
 import real_models
 import torch
-from setting import ROOT, SCALE, run_cases
+from setting import ROOT, SCALE
 
 SENTENCES = [
     "A cat sits on the mat.",
@@ -95,7 +95,3 @@ class SmolLM2(Models):
         run = lambda: self.model.generate(**inputs, max_new_tokens=4, do_sample=False)
         eager, mine = self.both(self.model, run)
         self.assertTrue(torch.equal(eager, mine))
-
-
-if __name__ == "__main__":
-    run_cases()

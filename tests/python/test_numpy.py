@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from setting import TOLERANCE, dense, dense_stats, deviation, np, problem, run_cases
+from setting import TOLERANCE, dense, dense_stats, deviation, np, problem
 
 import attend
 
@@ -630,7 +630,3 @@ class Import(unittest.TestCase):
         code = "import sys; sys.modules['numpy'] = None\nimport attend\nx = memoryview(bytes(32)).cast('f', [2, 4])\n"
         code += "try: attend.attention(x, x, x)\nexcept ImportError as e: print(e)"
         self.assertRegex(self.says(code), r"^import of numpy\b")
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-from setting import ROOT, np, run_cases
+from setting import ROOT, np
 
 from attend import theory as T
 
@@ -157,7 +157,3 @@ class Huge(unittest.TestCase):
         for n in (2**64 + 10, -(2**63) - 1, 10**400):
             with self.assertRaisesRegex(ValueError, "64 bits"):
                 T.sinusoid_nearest(n, 8)
-
-
-if __name__ == "__main__":
-    run_cases()

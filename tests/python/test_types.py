@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from setting import ROOT, run_cases
+from setting import ROOT
 
 USER = """
 import attend
@@ -84,7 +84,3 @@ class Types(unittest.TestCase):
         for x, word in enumerate(WRONG.values()):
             lines = [line for line in done.stdout.splitlines() if line.startswith(f"wrong_{x}.py:2")]
             self.assertTrue(any(word in line for line in lines), (word, done.stdout))
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -7,7 +7,7 @@ import warnings
 
 import torch
 from eager_weights import CLOSE, Words, attend_weights, columns, eager, pattern_scores, sharp, weights
-from setting import np, run_cases
+from setting import np
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, padding, tokens
 
 import attend
@@ -464,7 +464,3 @@ class Long(unittest.TestCase):
         w, _ = self.compare(DECODERS["llama"], rows=128, keep="qkv")
         for line in w.noise():
             self.assertTrue(0 < line["measured"] < 1 and 0 < line["predicted"] < 1, line)
-
-
-if __name__ == "__main__":
-    run_cases()

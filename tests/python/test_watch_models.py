@@ -6,7 +6,7 @@ import unittest
 
 import real_models
 import torch
-from setting import HERE, ROOT, SCALE, np, run_cases
+from setting import HERE, ROOT, SCALE, np
 
 import attend
 
@@ -87,7 +87,3 @@ class SmolLM2(unittest.TestCase):
             for array in (record.rows, record.lse, record.top_keys, record.top_weights, record.pooled)
         )
         self.assertLess(held, 100e6)
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -18,7 +18,7 @@ import warnings
 import tokenizers
 import torch
 import transformers as hf
-from setting import HERE, html_pages, np, run_cases
+from setting import HERE, html_pages, np
 from tiny_models import DECODERS, LLAMA_LIKE, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -254,7 +254,3 @@ class Command(Case):
                 self.assertIn(says, done.stderr)
                 self.assertRegex(done.stderr, r"\Aattend: .*\n\Z")
         self.assertEqual(sorted(os.listdir(self.dir)), ["broken.gguf", "empty.txt", "folder"])
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -5,7 +5,7 @@ import unittest
 
 import torch
 from eager_weights import sharp
-from setting import html_pages, np, run_cases
+from setting import html_pages, np
 from tiny_models import DECODERS, TRANSLATORS, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -113,7 +113,3 @@ class Plot(unittest.TestCase):
         self.assertEqual([image.shape for image in images], [(2, 4)] * 6)
         sinks = w.table().sink1.to_numpy().reshape(2, 4)
         np.testing.assert_allclose(images[2], sinks)
-
-
-if __name__ == "__main__":
-    run_cases()

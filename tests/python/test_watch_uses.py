@@ -9,7 +9,7 @@ import unittest.mock
 import torch
 import transformers as hf
 from eager_weights import CLOSE, Words, columns, eager, pattern_scores, sharp, weights
-from setting import np, run_cases
+from setting import np
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, tokens
 
 import attend
@@ -337,7 +337,3 @@ class Refusals(unittest.TestCase):
             got = model(input_ids=ids, output_attentions=True).attentions
         for mine, theirs in zip(got, eager(model, input_ids=ids).attentions):
             np.testing.assert_allclose(mine, theirs, atol=1e-5)
-
-
-if __name__ == "__main__":
-    run_cases()

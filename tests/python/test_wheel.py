@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import zipfile
 
-from setting import ROOT, run_cases
+from setting import ROOT
 
 import attend
 
@@ -152,7 +152,3 @@ class Install(unittest.TestCase):
         done = run(python, "-m", "pip", "list", "--format", "freeze", cwd=folder, env=clean)
         names = {line.split("==")[0] for line in done.stdout.splitlines() if "==" in line}
         self.assertEqual(names - {"pip", "setuptools", "wheel"}, {"attend", "numpy"})
-
-
-if __name__ == "__main__":
-    run_cases()

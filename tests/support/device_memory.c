@@ -204,6 +204,14 @@ attend_context *device_context(attend_order order)
     return ctx;
 }
 
+int device_run(attend_context *ctx, const attend_rule *rule, const attend_io *io)
+{
+    attend_error err = {.message = ""};
+
+    return is_ok(attend_forward(ctx, rule, io, &err), &err) &&
+           is_ok(attend_context_wait(ctx, &err), &err);
+}
+
 unsigned char *results(const struct device_problem *p)
 {
     unsigned char *const bytes = malloc(p->out_size + p->lse_size);

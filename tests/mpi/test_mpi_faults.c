@@ -174,8 +174,7 @@ TEST(unequal_arguments_are_named)
             if ((wrong == 1) == (x % 2 == 0) && ranks > 2 && !test_draws(0.2))
                 continue;
             attend_error err = {.status = ATTEND_OK};
-            auto_spread s;
-            spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+            SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
             if (rank == wrong || faults[x].everywhere)
                 faults[x].spoil(&s);
             const attend_status status =
@@ -188,8 +187,7 @@ TEST(unequal_arguments_are_named)
             CHECK(is_poisoned(&s.io.lse), "%s: written", faults[x].name);
         }
     /* A valid call still works afterwards. */
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
 }
 
@@ -213,8 +211,7 @@ TEST(unequal_inspections_are_named)
         attend_error err = {.status = ATTEND_OK};
         float zoom[4] = {0};
         double weight;
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         want.q = s.io.q;
         want.k = s.io.k;
         want.lse = view_of_tensor(&s.io.lse);
@@ -282,8 +279,7 @@ TEST(a_communicator_may_be_freed)
     for (int x = 0; x < 3 + test_count(5); x++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        auto_spread s;
-        spread_make(&s, &p, comm, SLICED_EVENLY, SLICED_EVENLY, 4);
+        SPREAD(s, &p, comm, SLICED_EVENLY, SLICED_EVENLY, 4);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "time %d", x);
         MPI_Comm_free(&comm);
     }
@@ -303,8 +299,7 @@ TEST(chunk_keys_limit_and_intercommunicator)
     attend_error err = {.status = ATTEND_OK};
     MPI_Comm half, inter;
 
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
     s.dist.chunk_keys = INT64_MAX;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);

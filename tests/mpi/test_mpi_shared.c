@@ -25,8 +25,7 @@ static problem large_problem(void)
 
 static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int strategy)
 {
-    auto_spread s;
-    spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int same = spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0);
     const int chosen = (int)s.cost.strategy;
     return same && chosen == strategy;
@@ -44,8 +43,7 @@ TEST(large_problem_uses_shared_memory)
     setenv("ATTEND_MPI_SHARED", "0", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &apart);
     CHECK(is_chosen(&p, ctx, apart, ATTEND_MPI_RING), "ring");
-    auto_spread s;
-    spread_make(&s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.strategy = ATTEND_MPI_SHARED;
     const attend_status status =
         attend_mpi_forward(apart, ctx, &s.rule, &s.io, &s.dist, &err);
@@ -68,8 +66,7 @@ TEST(calls_of_several_sizes)
         p.io.weights.data = NULL;
         p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         auto_result whole = result_of(&p, ctx);
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
         CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
     }
@@ -108,8 +105,7 @@ TEST(ranks_with_different_thread_counts)
     auto_problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
     p.io.weights.data = NULL;
     auto_result whole = result_of(&p, ctx);
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
 }
 
@@ -126,8 +122,7 @@ TEST(outputs_of_two_dtypes)
     if (rank % 2)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
     auto_result whole = result_of(&p, ctx);
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
 }
 
@@ -145,8 +140,7 @@ TEST(two_communicators)
                                       ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
         p.io.weights.data = NULL;
         auto_result whole = result_of(&p, ctx);
-        auto_spread s;
-        spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
+        SPREAD(s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",
               rank % 2);
     }

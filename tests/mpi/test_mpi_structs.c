@@ -44,9 +44,7 @@ TEST(structs_of_0_1_are_taken)
     static const attend_stat column = ATTEND_STAT_ENTROPY;
     attend_stats stats = attend_stats_default(), plain;
     attend_error err = {0};
-    auto_spread s;
-
-    spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int64_t *const size = s.io.q.size;
     const int64_t count = size[0] * size[1] * size[2];
     auto_free double *const rows = calloc((size_t)count + 1, sizeof *rows);
@@ -86,9 +84,7 @@ TEST(longer_structs_are_taken_if_all_that_is_new_is_0)
     static const char *const name[] = {"", "rule has byte", "io has byte",
                                        "dist has byte"};
     attend_error err = {0};
-    auto_spread s;
-
-    spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     const attend_status status = call_longer(&s, 0, &err);
     CHECK(status == ATTEND_OK, "%s", err.message);
     CHECK(spread_is_same(&s, &s.io.out, &whole.io.out, 0), "other bits");
@@ -104,9 +100,7 @@ TEST(longer_inspections_are_taken)
 {
     attend_inspection inspection = attend_inspection_default();
     attend_error err = {0};
-    auto_spread s;
-
-    spread_make(&s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &whole, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     CHECK_OK(attend_mpi_forward, s.comm, ctx, &s.rule, &s.io, NULL);
     const int64_t nk = s.io.k.size[2], heads = s.io.q.size[0] * s.io.q.size[1];
     auto_free float *const mass = calloc((size_t)(heads * nk) + 1, sizeof *mass);

@@ -120,7 +120,7 @@ void ask_columns(ask *a, int64_t last)
     a->want.last_queries = last;
 }
 
-static void ask_probes(ask *a, int64_t count, uint64_t seed)
+void ask_probes(ask *a, int64_t count, uint64_t seed)
 {
     attend_probe *const probes = problem_own(&a->p, (size_t)count * sizeof *probes);
     const shape n = a->p.n;

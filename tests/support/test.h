@@ -79,6 +79,7 @@
 #define auto_sharding FREED(sharding_free) sharding
 #define auto_ask FREED(ask_free) ask
 #define auto_merge FREED(merge_free) merge_case
+#define auto_wanted FREED(wanted_free) wanted
 #define auto_answers FREED(answers_free) answers
 #define auto_map FREED(map_free) dense_map
 #define auto_guarded FREED(guarded_free) guarded

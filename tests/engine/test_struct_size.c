@@ -7,21 +7,6 @@
 
 enum { NQ = 3, NK = 5, D = 4, LARGER = 24 };
 
-/*
- * A copy of `from`, cut or followed by zeros, that ends at an unreadable page; for an
- * impossible size only struct_size.
- */
-static guarded at_the_end(const void *from, size_t known, size_t size)
-{
-    const size_t room = size < sizeof size || size > 4096 ? sizeof size : size;
-    const guarded to = guarded_make(room, 1);
-
-    memset(to.data, 0, room);
-    memcpy(to.data, from, room < known ? room : known);
-    memcpy(to.data, &size, sizeof size);
-    return to;
-}
-
 static float q[NQ * D], k[NK * D], v[NK * D], out[NQ * D];
 
 static attend_io sound_io(void)
@@ -63,7 +48,7 @@ static attend_status create(const attend_options *options, attend_error *err)
 TEST(older_options)
 {
     const attend_options now = attend_options_default();
-    auto_guarded old = at_the_end(&now, sizeof now, 80);
+    auto_guarded old = struct_at_end(&now, sizeof now, 80);
 
     CHECK(create((void *)old.data, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
 }
@@ -74,7 +59,7 @@ TEST(older_options)
         const size_t known = sizeof(given);                                              \
         char text[64];                                                                   \
         attend_error err = {.message = ""};                                              \
-        guarded end = at_the_end(&(given), known, known + LARGER);                       \
+        guarded end = struct_at_end(&(given), known, known + LARGER);                    \
         void *const larger = end.data;                                                   \
         CHECK((call) == ATTEND_OK, "%s with a tail of zeros: %s", name, err.message);    \
         end.data[known + 9] = 1;                                                         \
@@ -89,7 +74,7 @@ TEST(older_options)
     do {                                                                                 \
         char text[32];                                                                   \
         attend_error err = {.message = ""};                                              \
-        guarded end = at_the_end(&(given), sizeof(given), bytes);                        \
+        guarded end = struct_at_end(&(given), sizeof(given), bytes);                     \
         void *const larger = end.data;                                                   \
         snprintf(text, sizeof text, "(%zu)", (size_t)(bytes));                           \
         CHECK(is_refused(call, ATTEND_EINVAL, &err, name ".struct_size", text), name);   \
@@ -164,7 +149,7 @@ TEST(summaries_of_any_header)
 
     /* A request of 0.1 has no field for the size of summaries. */
     stats.summaries = (attend_summary *)(void *)old;
-    auto_guarded older = at_the_end(&stats, sizeof stats, 360);
+    auto_guarded older = struct_at_end(&stats, sizeof stats, 360);
     attend_io io = sound_io();
     io.stats = (void *)older.data;
     CHECK(forward(NULL, &io, &err) == ATTEND_OK, "%s", err.message);

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Before main() a constructor adds the test to those of the program. */
 #define TEST(name)                                                                       \
@@ -58,6 +59,15 @@
     do {                                                                                 \
         attend_error error_ = {.message = ""};                                           \
         CHECK(function(__VA_ARGS__, &error_) == ATTEND_OK, "%s", error_.message);        \
+    } while (0)
+
+/* CHECK() that it returns this status, with these words in the message. */
+#define CHECK_FAILS(status, words, function, ...)                                        \
+    do {                                                                                 \
+        attend_error error_ = {.message = ""};                                           \
+        CHECK(function(__VA_ARGS__, &error_) == (status) &&                              \
+                  strstr(error_.message, words) != NULL,                                 \
+              "%s", error_.message);                                                     \
     } while (0)
 
 /* Skips the test and prints the reason. */

@@ -63,6 +63,22 @@ def sample(cases, number):
     return [cases[at] for at in sorted(drawn)]
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, content):
+    """Text or bytes."""
+    with open(path, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
 # Time limit of a command in seconds, above the time on a busy machine.
 HANG = 1200
 
@@ -152,15 +168,13 @@ def write_safetensors(path, tensors):
         data += raw
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    write(path, struct.pack("<Q", len(text)) + text + data)
 
 
 def read_safetensors(path):
     """{name: (dtype name, array)}; bf16 as V2."""
     kinds = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "V2", "I64": "i8"}
-    with open(path, "rb") as file:
-        raw = file.read()
+    raw = read_bytes(path)
     (size,) = struct.unpack("<Q", raw[:8])
     header, data = json.loads(raw[8 : 8 + size]), raw[8 + size :]
     header.pop("__metadata__", None)
@@ -202,6 +216,10 @@ class CliTest(unittest.TestCase):
         said = re.sub(r"^attend \w+: .* takes about .*\n", "", done.stderr)
         self.assertEqual((done.returncode, said), (0, ""), f"attend {args}")
         return done.stdout
+
+    def objects(self, *args, **kwargs):
+        """The objects that a command prints, one a line."""
+        return [json.loads(line) for line in self.succeed(*args, **kwargs).splitlines()]
 
     def refuse(self, *args, says=(), status=2, **kwargs):
         """One line on standard error, the status, no output and no file."""

@@ -76,15 +76,13 @@ class UnderMpirun(CliTest):
         for dtype, rule, ranks in core + harness.sample(others, 1):
             self.write(1500, 3100, dtype=dtype)
             self.succeed(*flags, *rule)
-            with open("a.safetensors", "rb") as file:
-                want = file.read()
+            want = harness.read_bytes("a.safetensors")
             for mpi in MPIS:
                 os.remove("a.safetensors")
                 got = mpirun(mpi, ranks, *flags, *rule)
                 self.assertEqual(got.returncode, 0, got.stderr)
                 self.assertEqual(got.stdout.count("a.safetensors:o"), 1, got.stdout)
-                with open("a.safetensors", "rb") as file:
-                    self.assertEqual(file.read(), want, (mpi, dtype, rule, ranks))
+                self.assertEqual(harness.read_bytes("a.safetensors"), want, (mpi, dtype, rule, ranks))
         self.assertEqual([f for f in os.listdir(".") if f.startswith(".")], [])
 
     def test_statistics_are_the_same(self):
@@ -111,7 +109,7 @@ class UnderMpirun(CliTest):
 
     def test_trials_are_shared(self):
         flags = ["lab", "magnitude", "--trials", "2000", "--json"]
-        want = [json.loads(line) for line in self.succeed(*flags).splitlines()]
+        want = self.objects(*flags)
         for mpi in MPIS:
             got = mpirun(mpi, 3, *flags)
             self.assertEqual(got.returncode, 0, got.stderr)
@@ -120,13 +118,11 @@ class UnderMpirun(CliTest):
     def test_a_report_has_the_same_bytes(self):
         flags = ["report", "--trials", "100", "--threads", "1", "-o"]
         self.succeed(*flags, "one.html")
-        with open("one.html", "rb") as file:
-            want = file.read()
+        want = harness.read_bytes("one.html")
         for mpi in SOME_MPI:
             got = mpirun(mpi, 2, *flags, "ranks.html")
             self.assertEqual(got.returncode, 0, got.stderr)
-            with open("ranks.html", "rb") as file:
-                self.assertTrue(file.read() == want, mpi)
+            self.assertTrue(harness.read_bytes("ranks.html") == want, mpi)
             os.remove("ranks.html")
 
     def test_bench_has_the_same_bits(self):

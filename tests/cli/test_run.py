@@ -342,8 +342,7 @@ class SameBits(CliTest):
         self.succeed(*p.args, *specs, *flags, env=env)
         files = []
         for name in "o.safetensors", "l.npy", "w.npy":
-            with open(self.path(name), "rb") as file:
-                files.append(file.read())
+            files.append(harness.read_bytes(self.path(name)))
         return files
 
     def test_threads(self):

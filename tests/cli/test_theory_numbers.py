@@ -7,11 +7,11 @@ import unittest
 
 import numpy as np
 
+from harness import read
 from theory import INF, LAB, Law, Query, call_heads, scene_of
 
 PAGE = os.path.join(os.path.dirname(__file__), "../../docs/THEORY.md")
-with open(PAGE, encoding="utf-8") as page:
-    TEXT = " ".join(page.read().split())
+TEXT = " ".join(read(PAGE).split())
 
 
 class Numbers(unittest.TestCase):

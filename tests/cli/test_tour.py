@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import unittest
 
-from harness import BIN, attend
+from harness import BIN, attend, read
 
 TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
 LEFT_OUT = ["..."]
@@ -19,8 +19,7 @@ def beside(name):
 
 
 def tour(path=TOUR):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    return read(path)
 
 
 def built():
@@ -154,8 +153,7 @@ class Tour(unittest.TestCase):
         self.assertGreater(len(found), 19)
         for anchor in found:
             self.assertIn(anchor, anchors)
-        with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
-            heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
+        heads = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(TOUR), "THEORY.md")), re.M)
         for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
             (head,) = [head for head in heads if head.startswith(name + " ")]
             self.assertEqual(anchor, slug(head))

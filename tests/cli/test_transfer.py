@@ -78,8 +78,7 @@ def expected(q, k, v, b, h, form, **rule):
 
 class TransferTest(harness.CliTest):
     def rows(self, *flags):
-        text = self.succeed("lab", "transfer", "--json", *flags)
-        rows = [json.loads(line) for line in text.splitlines()]
+        rows = self.objects("lab", "transfer", "--json", *flags)
         for row in rows:
             self.assertEqual(row["experiment"], "transfer")
             self.assertIn(row["quantity"], QUANTITIES)
@@ -228,8 +227,7 @@ class Synthetic(TransferTest):
     def test_svg(self):
         self.rows("--trials", "8", "--svg", "t.svg")
         ElementTree.parse(self.path("t.svg"))
-        with open(self.path("t.svg"), encoding="utf-8") as file:
-            text = file.read()
+        text = harness.read(self.path("t.svg"))
         for title in "predicted and measured", "random heads by":
             self.assertIn(title, text)
 

@@ -14,7 +14,7 @@ import dense  # noqa: E402
 import dense_stats  # noqa: E402
 import html_pages  # noqa: E402
 import numpy as np  # noqa: E402
-from harness import SCALE, SEED, WHOLE, count, sample  # noqa: E402
+from harness import SCALE, SEED, WHOLE, count, read, sample, write  # noqa: E402
 
 # Largest deviation of elements of order 1: a few roundings of the type.
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -51,5 +51,7 @@ __all__ = [
     "html_pages",
     "np",
     "problem",
+    "read",
     "sample",
+    "write",
 ]

@@ -14,15 +14,14 @@ import tempfile
 import unittest
 
 import torch
-from setting import ROOT, np
+from setting import ROOT, np, read
 
 import attend
 
 
 class Documents(unittest.TestCase):
     def test_python_md(self):
-        with open(os.path.join(ROOT, "docs", "PYTHON.md"), encoding="utf-8") as file:
-            text = file.read()
+        text = read(os.path.join(ROOT, "docs", "PYTHON.md"))
         blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.M | re.S)
         self.assertGreater(len(blocks), 5)
         test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "PYTHON.md", None, 0)
@@ -33,8 +32,7 @@ class Documents(unittest.TestCase):
 
     def test_keywords_are_all_there(self):
         """Every argument of attention() is in a span of code."""
-        with open(os.path.join(ROOT, "docs", "PYTHON.md"), encoding="utf-8") as file:
-            text = file.read()
+        text = read(os.path.join(ROOT, "docs", "PYTHON.md"))
         for name in inspect.signature(attend.attention).parameters:
             self.assertRegex(text, rf"`[^`\n]*\b{name}\b[^`\n]*`", name)
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-from setting import ROOT, np
+from setting import ROOT, np, read
 
 from attend import theory as T
 
@@ -29,8 +29,7 @@ def load_script():
 
 
 SCRIPT = load_script()
-with open(SCRIPT.HEADER, encoding="utf-8") as file:
-    HEADER = file.read()
+HEADER = read(SCRIPT.HEADER)
 DECLARED = re.findall(r"\battend_theory_(\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER, flags=re.S))
 
 LAW, FLOORED = T.Law(0.4, 1.3), T.Law(0.4, 1.3, -0.9)
@@ -55,13 +54,11 @@ class Bindings(unittest.TestCase):
     def test_every_function_has_values(self):
         called = set()
         for path in glob.glob(os.path.join(ROOT, "tests", "cli", "*theory*.py")):
-            with open(path, encoding="utf-8") as file:
-                called.update(re.findall(r"\bLAB\.(\w+)\(", file.read()))
+            called.update(re.findall(r"\bLAB\.(\w+)\(", read(path)))
         self.assertEqual(set(DECLARED) - called, {"scene_exercise"})
 
     def test_the_module_is_what_the_script_writes(self):
-        with open(T.__file__, encoding="utf-8") as file:
-            self.assertEqual(file.read(), SCRIPT.module(HEADER))
+        self.assertEqual(read(T.__file__), SCRIPT.module(HEADER))
 
     def test_signatures_of_array_functions_are_the_header_s(self):
         from attend._theory_arrays import SIGNATURES

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from setting import ROOT
+from setting import ROOT, write
 
 USER = """
 import attend
@@ -70,16 +70,14 @@ class Types(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_a_program_that_uses_it(self):
-        with open(os.path.join(self.dir, "user.py"), "w", encoding="utf-8") as file:
-            file.write(USER)
+        write(os.path.join(self.dir, "user.py"), USER)
         done = self.mypy("user.py")
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_programs_that_are_wrong(self):
         for x, (text, word) in enumerate(WRONG.items()):
             name = f"wrong_{x}.py"
-            with open(os.path.join(self.dir, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            write(os.path.join(self.dir, name), text)
         done = self.mypy(*(f"wrong_{x}.py" for x in range(len(WRONG))))
         for x, word in enumerate(WRONG.values()):
             lines = [line for line in done.stdout.splitlines() if line.startswith(f"wrong_{x}.py:2")]

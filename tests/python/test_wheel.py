@@ -10,14 +10,18 @@ import tempfile
 import unittest
 import zipfile
 
-from setting import ROOT
+from setting import ROOT, read
 
 import attend
 
 
 def header_version():
-    with open(os.path.join(ROOT, "include", "attend", "attend.h"), encoding="utf-8") as file:
-        return ".".join(re.findall(r"#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
+    return ".".join(
+        re.findall(
+            r"#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
+            read(os.path.join(ROOT, "include", "attend", "attend.h")),
+        )
+    )
 
 
 def run(*command, **keywords):
@@ -32,8 +36,7 @@ def run(*command, **keywords):
 
 
 def readme_example():
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        (block,) = re.findall(r"^```python\n(.*?)^```$", file.read(), re.M | re.S)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", read(os.path.join(ROOT, "README.md")), re.M | re.S)
     return block
 
 

@@ -218,8 +218,10 @@ class CliTest(unittest.TestCase):
         return done.stdout
 
     def objects(self, *args, **kwargs):
-        """The objects that a command prints, one a line."""
-        return [json.loads(line) for line in self.succeed(*args, **kwargs).splitlines()]
+        """The objects that a command prints, one a line; there are some."""
+        found = [json.loads(line) for line in self.succeed(*args, **kwargs).splitlines()]
+        self.assertTrue(found, f"attend {args} prints nothing")
+        return found
 
     def refuse(self, *args, says=(), status=2, **kwargs):
         """One line on standard error, the status, no output and no file."""

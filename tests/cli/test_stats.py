@@ -234,7 +234,7 @@ class Second(StatsTest):
         self.assertEqual(len(text), 4)
         for part, some in (text[1], weights), (text[2], weights[:, :, -2:]):
             rows = part.splitlines()[1:]
-            for line, (b, h) in zip(rows, np.ndindex(2, 4)):
+            for line, (b, h) in zip(rows, np.ndindex(2, 4), strict=True):
                 mass = some[b, h].sum(0)
                 best = np.argsort(-mass)[:8]
                 words = line.split()
@@ -254,7 +254,7 @@ class Second(StatsTest):
         _, weights = dense_stats.rows(*p.values)
         flags = ["--bias", "bias.npy", "--mask", "mask.npy", "--columns"]
         text = self.succeed(*p.args, *flags).split("\n\n")
-        for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4)):
+        for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4), strict=True):
             keys = [int(word.split(":")[0]) for word in line.split()[2:]]
             mass = weights[b, h, 1:].sum(0)
             self.assertEqual(keys[:4], sorted(range(4), key=lambda j: -mass[j]))
@@ -286,7 +286,7 @@ class Second(StatsTest):
         _, weights = dense_stats.rows(*p.values)
         part = self.succeed(*p.args, "--zoom", "2:5,3:9").split("\n\n")[1].splitlines()
         self.assertEqual(part[1].split(), [str(x) for x in range(3, 9)])
-        for line, i in zip(part[2:], range(2, 5)):
+        for line, i in zip(part[2:], range(2, 5), strict=True):
             words = line.split()
             self.assertEqual(words[0], str(i))
             got = [float(x) for x in words[1:]]

@@ -161,7 +161,7 @@ class Tensors(TransferTest):
         outputs = {self.succeed("lab", "transfer", *self.inputs, "--json", "--threads", t) for t in "12"}
         self.assertEqual(len(outputs), 1)
         text = self.succeed("lab", "transfer", *self.inputs, "--csv", "--svg", "t.svg")
-        for line, row in zip(csv.DictReader(io.StringIO(text)), self.rows(*self.inputs)):
+        for line, row in zip(csv.DictReader(io.StringIO(text)), self.rows(*self.inputs), strict=True):
             self.assertEqual(line["format"], row["params"]["format"])
             self.assertEqual(float(line["theory"]), row["theory"])
         ElementTree.parse(self.path("t.svg"))

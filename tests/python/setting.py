@@ -2,6 +2,7 @@
 """Helpers of the Python tests: the test runner and dense evaluations."""
 
 import os
+import subprocess
 import sys
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -25,6 +26,18 @@ def problem(seed=0, b=2, hq=4, hkv=2, nq=5, nk=7, d=8, dv=6, dtype="float32"):
     rng = np.random.default_rng(seed)
     shapes = (b, hq, nq, d), (b, hkv, nk, d), (b, hkv, nk, dv)
     return tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
+
+
+def run(*command, **keywords):
+    """A process that has ended; errors are part of its output."""
+    return subprocess.run(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        **keywords,
+    )
 
 
 def deviation(a, b):
@@ -52,6 +65,7 @@ __all__ = [
     "np",
     "problem",
     "read",
+    "run",
     "sample",
     "write",
 ]

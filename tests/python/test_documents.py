@@ -8,13 +8,12 @@ import inspect
 import os
 import pkgutil
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import torch
-from setting import ROOT, np, read
+from setting import ROOT, np, read, run
 
 import attend
 
@@ -69,16 +68,10 @@ class Examples(unittest.TestCase):
     pass
 
 
-def run(path):
+def example(path):
     def test(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [sys.executable, "-B", path],
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-            )
+            done = run(sys.executable, "-B", path, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     return test
@@ -86,4 +79,4 @@ def run(path):
 
 for path in glob.glob(os.path.join(ROOT, "examples", "python", "*.py")):
     if os.path.basename(path) != "sentences.py":  # needs weights: test_models.py runs it
-        setattr(Examples, f"test_{os.path.basename(path)[:-3]}", run(path))
+        setattr(Examples, f"test_{os.path.basename(path)[:-3]}", example(path))

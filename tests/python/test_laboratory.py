@@ -27,10 +27,13 @@ from attend import lab  # noqa: E402
 HAS_COMMAND = os.access(BIN, os.X_OK)
 
 
+def output(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout
+
+
 def command(*args):
     """The objects that the command prints, one a line."""
-    done = subprocess.run([BIN, *map(str, args)], capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in output(BIN, *args).splitlines()]
 
 
 def flags_of(params):
@@ -95,12 +98,10 @@ class Experiments(Same):
         self.assertEqual(repr(one), repr(two))  # NaN is not equal to itself
 
     def test_what_there_is(self):
-        help_text = subprocess.run([BIN, "lab"], capture_output=True, text=True, check=True).stdout
+        help_text = output(BIN, "lab")
         for made in lab.experiments():
             self.assertIn(made.name, help_text)
-            words = subprocess.run(
-                [BIN, "lab", made.name, "--help"], capture_output=True, text=True, check=True
-            ).stdout
+            words = output(BIN, "lab", made.name, "--help")
             for flag in made.flags:
                 self.assertIn(f"--{flag.name} ", words)
             for quantity in made.quantities:
@@ -278,9 +279,7 @@ class Sheets(Same):
                         self.same(getattr(judgement, field), value, f"{judgement.id} {field}", 1e-5, 1e-9)
 
     def test_disputes(self):
-        text = " ".join(
-            subprocess.run([BIN, "sheets"], capture_output=True, text=True, check=True).stdout.split()
-        )
+        text = " ".join(output(BIN, "sheets").split())
         found = lab.disputes()
         self.assertEqual(len(found), 13)
         for dispute in found:
@@ -336,9 +335,7 @@ class Grades(Same):
             self.compare(path, "--rubric", file, rubric=file)
 
     def test_template(self):
-        want = json.loads(
-            subprocess.run([BIN, "grade", "--template"], capture_output=True, text=True, check=True).stdout
-        )
+        want = json.loads(output(BIN, "grade", "--template"))
         got = lab.template()
         self.assertEqual(set(got), set(want) - {"_help"})
         for question, parts in want.items():
@@ -398,12 +395,8 @@ class Package(unittest.TestCase):
     def test_links_to_nothing_but_the_c_library(self):
         folder = os.path.dirname(attend.__file__)
         for name in ("_lab.abi3.so", os.path.join("_libs", "_theory.so")):
-            listed = subprocess.run(
-                ["readelf", "-d", os.path.join(folder, name)], capture_output=True, text=True, check=True
-            )
-            needed = {
-                line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(NEEDED)" in line
-            }
+            listed = output("readelf", "-d", os.path.join(folder, name))
+            needed = {line.split("[")[1].rstrip("]") for line in listed.splitlines() if "(NEEDED)" in line}
             self.assertLessEqual(
                 {library.split(".")[0] for library in needed}, {"libc", "libm", "libpthread"}, name
             )
@@ -415,5 +408,4 @@ class Package(unittest.TestCase):
             "try: attend.lab\n"
             "except ImportError as error: print(error)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        self.assertIn("librandom123-dev", done.stdout)
+        self.assertIn("librandom123-dev", output(sys.executable, "-c", code))

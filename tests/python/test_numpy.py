@@ -3,13 +3,12 @@
 
 import math
 import signal
-import subprocess
 import sys
 import threading
 import time
 import unittest
 
-from setting import TOLERANCE, dense, dense_stats, deviation, np, problem
+from setting import TOLERANCE, dense, dense_stats, deviation, np, problem, run
 
 import attend
 
@@ -608,14 +607,7 @@ class Refusals(Case):
 
 class Import(unittest.TestCase):
     def says(self, code):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd="/",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
-        return done.stdout.strip()
+        return run(sys.executable, "-c", code, cwd="/").stdout.strip()
 
     def test_what_is_imported(self):
         code = "import sys, attend; print([x for x in ('numpy', 'torch', 'transformers', 'pandas', 'matplotlib') if x in sys.modules])"

@@ -10,11 +10,10 @@ import inspect
 import math
 import os
 import re
-import subprocess
 import sys
 import unittest
 
-from setting import ROOT, np, read
+from setting import ROOT, np, read, run
 
 from attend import theory as T
 
@@ -74,8 +73,7 @@ class Bindings(unittest.TestCase):
         code = (
             "import sys; from attend import theory as t; t.copy_weight(2, 0.0); print('numpy' in sys.modules)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.strip(), "False")
+        self.assertEqual(run(sys.executable, "-c", code, check=True).stdout.strip(), "False")
 
 
 class Results(unittest.TestCase):

@@ -3,12 +3,11 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from setting import ROOT, write
+from setting import ROOT, run, write
 
 USER = """
 import attend
@@ -47,23 +46,9 @@ class Types(unittest.TestCase):
 
     def mypy(self, *arguments):
         config = os.path.join(ROOT, "pyproject.toml")
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "mypy",
-                "--strict",
-                "--config-file",
-                config,
-                "--cache-dir",
-                os.path.join(ROOT, "build", "mypy"),
-                *arguments,
-            ],
-            cwd=self.dir,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
+        cache = os.path.join(ROOT, "build", "mypy")
+        flags = "--strict", "--config-file", config, "--cache-dir", cache
+        return run(sys.executable, "-m", "mypy", *flags, *arguments, cwd=self.dir)
 
     def test_the_package(self):
         done = self.mypy("-p", "attend")

@@ -4,13 +4,12 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 import zipfile
 
-from setting import ROOT, read
+from setting import ROOT, read, run
 
 import attend
 
@@ -21,17 +20,6 @@ def header_version():
             r"#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
             read(os.path.join(ROOT, "include", "attend", "attend.h")),
         )
-    )
-
-
-def run(*command, **keywords):
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        **keywords,
     )
 
 

@@ -28,6 +28,14 @@ void ask_stats(problem *p, attend_stats *stats, int top, int bins, int classes)
     p->io.stats = stats;
 }
 
+attend_stats *own_stats(problem *p, int top, int bins, int classes)
+{
+    attend_stats *const stats = problem_own(p, sizeof *stats);
+
+    ask_stats(p, stats, top, bins, classes);
+    return stats;
+}
+
 static void poison_stats(const attend_stats *stats)
 {
     poison(&stats->rows);

@@ -4,10 +4,9 @@
  * overlapping outputs, a context in use, NULL), and similar valid calls that are
  * accepted.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 
-#include "support/problems.h"
+#include "support/pools.h"
 
 enum { NB = 2, H = 3, NQ = 5, NK = 7, D = 8 };
 
@@ -343,10 +342,10 @@ enum { CALLERS = 3, REPEATS = 200 };
 static attend_context *shared;
 static atomic_int right, busy, wrong;
 
-static void *use_shared(void *given)
+static void use_shared(void *outputs, int caller)
 {
     static const float want = 2;
-    float *const out = given;
+    float *const out = ((float(*)[NB * H * NQ * D]) outputs)[caller];
     attend_io own = io;
 
     own.out.data = out;
@@ -358,25 +357,19 @@ static void *use_shared(void *given)
         else
             atomic_fetch_add(status == ATTEND_OK && out[0] == want ? &right : &wrong, 1);
     }
-    return NULL;
 }
 
 TEST(a_context_that_threads_share_gives_right_results_or_busy)
 {
     static float out[CALLERS][NB * H * NQ * D];
-    pthread_t thread[CALLERS];
-    attend_options options = attend_options_default();
+    pool_log log = {0, 0};
 
     set_good();
     for (int x = 0; x < NB * H * NK * D; x++)
         memory.v[x] = 2;
-    options.threads = 2;
-    shared = open_context(&options);
+    shared = open_set(NULL, 2);
     CHECK(shared != NULL, "no context");
-    for (int x = 0; x < CALLERS; x++)
-        pthread_create(&thread[x], NULL, use_shared, out[x]);
-    for (int x = 0; x < CALLERS; x++)
-        pthread_join(thread[x], NULL);
+    pool_pthreads(&log, CALLERS, use_shared, out);
     attend_context_destroy(shared);
     CHECK(wrong == 0 && right > 0, "%d right, %d busy, %d wrong", right, busy, wrong);
 }
@@ -411,8 +404,7 @@ TEST(a_call_ends_when_it_is_cancelled)
         options.cancel_user = &c;
         auto_context const own = open_context(&options);
         CHECK(own != NULL, "no context");
-        auto_problem p = problem_make(big, ATTEND_F32, 3);
-        p.io.weights.data = NULL;
+        auto_problem p = problem_lean(big, ATTEND_F32, 3);
         attend_error err = {0};
         const attend_status first = attend_forward(own, &p.rule, &p.io, &err);
         const int polls = c.polls;

@@ -8,10 +8,7 @@ static const shape small = {.nb = B, .hq = H, .nq = N, .dv = DV};
 
 static int merge_run(const merge_case *m)
 {
-    attend_error err = {.status = ATTEND_OK};
-
-    return is_ok(attend_merge(m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err),
-                 &err);
+    return IS_OK(attend_merge, m->parts, m->count, &m->p.io.out, &m->p.io.lse);
 }
 
 TEST(every_dtype_and_count)

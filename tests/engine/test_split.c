@@ -59,9 +59,8 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static problem split_problem(int at, attend_dtype dtype, int kind)
 {
-    problem p = problem_make(shapes[at], dtype, (uint64_t)(10 * at + kind));
+    problem p = problem_lean(shapes[at], dtype, (uint64_t)(10 * at + kind));
 
-    p.io.weights = (attend_tensor){0};
     p.close = CLOSE_DERIVED;
     if (kind > 0)
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;

@@ -49,8 +49,8 @@ TEST(gives_weights_and_lse)
     attend_layer_self self = layer_self(&l, NULL);
 
     layer_define(&l);
-    self.lse = layer_memory((size_t)rows * sizeof(double));
-    self.weights = layer_memory((size_t)count * sizeof(double));
+    self.lse = check_memory((size_t)rows, sizeof(double));
+    self.weights = check_memory((size_t)count, sizeof(double));
     free(layer_attend(&rule, &self));
     const double lse = largest_difference(self.lse, l.lse, rows);
     const double weights = largest_difference(self.weights, l.weights, count);
@@ -183,8 +183,8 @@ static double permutation_defect(struct layer_shape s, attend_dtype dtype)
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     const attend_layer_self self = layer_self(&l, NULL);
-    auto_free double *const moved = layer_memory((size_t)count * sizeof *moved);
-    auto_free double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
+    auto_free double *const moved = check_memory((size_t)count, sizeof *moved);
+    auto_free double *const x = check_memory((size_t)l.in[X].count, sizeof *x);
     int64_t order[64];
 
     shuffle(order, s.t);
@@ -328,7 +328,7 @@ TEST(threads_and_workspace_change_no_bit)
     const attend_status sized =
         attend_layer_self_workspace(&self, &self.workspace_size, NULL);
     /* Freed memory that is not zero: the call must initialise its workspace. */
-    self.workspace = layer_memory(self.workspace_size);
+    self.workspace = check_memory(self.workspace_size, 1);
     memset(self.workspace, 0xff, self.workspace_size);
     auto_free double *const other = made == ATTEND_OK ? layer_attend(&rule, &self) : NULL;
     const int same =
@@ -343,7 +343,7 @@ TEST(threads_and_workspace_change_no_bit)
 /* The struct ends after one field, so that a sanitizer finds reads past it. */
 TEST(small_structs_and_none)
 {
-    size_t *const small = layer_memory(sizeof *small), bytes;
+    size_t *const small = check_memory(1, sizeof *small), bytes;
 
     *small = sizeof *small;
     CHECK_FAILS(ATTEND_EINVAL, "self.struct_size (8)", attend_layer_self_workspace,

@@ -158,9 +158,8 @@ static const fault faults[] = {
 
 static problem small_problem(int64_t nk)
 {
-    problem p = problem_make((shape){1, 2, 2, 3 * ranks, nk, 8, 8}, ATTEND_F32, 1);
+    problem p = problem_lean((shape){1, 2, 2, 3 * ranks, nk, 8, 8}, ATTEND_F32, 1);
 
-    p.io.weights.data = NULL;
     return p;
 }
 

@@ -15,9 +15,8 @@
  */
 static problem large_problem(void)
 {
-    problem p = problem_make((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
+    problem p = problem_lean((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
 
-    p.io.weights.data = NULL;
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     p.rule.window_left = 1500;
     return p;
@@ -62,8 +61,7 @@ TEST(calls_of_several_sizes)
 
     for (int x = 0; x < 6; x++) {
         auto_problem p =
-            problem_make((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
-        p.io.weights.data = NULL;
+            problem_lean((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
         p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         auto_result whole = result_of(&p, ctx);
         SPREAD(s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
@@ -102,8 +100,7 @@ TEST(ranks_with_different_thread_counts)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     auto_context const ctx = open_set(NULL, rank % 3 + 1);
-    auto_problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
-    p.io.weights.data = NULL;
+    auto_problem p = problem_lean((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
     auto_result whole = result_of(&p, ctx);
     SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
@@ -114,11 +111,10 @@ TEST(outputs_of_two_dtypes)
 {
     auto_context const ctx = open_set(NULL, 1);
     const shape n = {1, 4, 2, 2000, 2000, 32, 32};
-    auto_problem p = problem_make(n, ATTEND_BF16, 9);
+    auto_problem p = problem_lean(n, ATTEND_BF16, 9);
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    p.io.weights.data = NULL;
     if (rank % 2)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
     auto_result whole = result_of(&p, ctx);
@@ -136,9 +132,8 @@ TEST(two_communicators)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     for (int x = 0; x < 3; x++) {
-        auto_problem p = problem_make((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
+        auto_problem p = problem_lean((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
                                       ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
-        p.io.weights.data = NULL;
         auto_result whole = result_of(&p, ctx);
         SPREAD(s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",

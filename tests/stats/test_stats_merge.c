@@ -29,7 +29,6 @@ static int run_part(attend_context *ctx, const problem *whole, int64_t from, int
 {
     attend_io io = whole->io;
     attend_rule rule = whole->rule;
-    attend_error err = {.status = ATTEND_OK};
     int64_t moved[NB];
     int32_t classes[NB * NK];
 
@@ -46,7 +45,7 @@ static int run_part(attend_context *ctx, const problem *whole, int64_t from, int
     attend_stats request = w->request;
     request.classes = classes;
     io.stats = &request;
-    return is_ok(attend_forward(ctx, &rule, &io, &err), &err);
+    return IS_OK(attend_forward, ctx, &rule, &io);
 }
 
 static attend_stats_part raw_of(const wanted *w, int64_t first_key)
@@ -91,14 +90,13 @@ static void parts_make_the_whole(attend_context *ctx)
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
             auto_problem p =
-                problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
+                problem_lean((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
             auto_wanted want = ask();
             auto_wanted got = ask();
             wanted part[PARTS_MAX];
             attend_stats_part raw[PARTS_MAX];
             int parts = 0;
 
-            p.io.weights = (attend_tensor){0};
             if (!run_part(ctx, &p, 0, NK, offset, &want))
                 return;
             for (; parts < PARTS_MAX && cuts[c][parts] < NK; parts++) {
@@ -132,19 +130,17 @@ TEST(on_several_threads) { for_each_set(parts_make_the_whole, 3); }
 
 TEST(progress_is_reported)
 {
-    auto_problem p = problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
+    auto_problem p = problem_lean((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
     const int64_t offset[NB] = {NK, NK};
     auto_wanted got = ask();
     auto_wanted part = ask();
     progress_log log = {.calls = 0};
     auto_context const lone = open_set(NULL, 1);
     auto_context const ctx = progress_context(NULL, 1, &log);
-    attend_error err;
 
-    p.io.weights = (attend_tensor){0};
     CHECK(run_part(lone, &p, 0, NK, offset, &part), "no part");
     const attend_stats_part raw = raw_of(&part, 0);
-    CHECK(is_ok(attend_stats_merge(ctx, &got.request, DV, &raw, 1, &err), &err), "no");
+    CHECK(IS_OK(attend_stats_merge, ctx, &got.request, DV, &raw, 1), "no");
     CHECK(progress_is_sound(&log, 1) && log.total == NB * HQ, "%d calls, %lld of %lld",
           log.calls, (long long)log.last, (long long)log.total);
 }

@@ -33,7 +33,6 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
     const attend_rule rule = shard_rule(p, part);
     attend_io io = shard_io(p, part);
     attend_stats own = *request;
-    attend_error err = {.status = ATTEND_OK};
     auto_free int32_t *const classes =
         test_memory((size_t)(p->n.nb * part->keys) * sizeof *classes);
 
@@ -42,7 +41,7 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
                (size_t)part->keys * sizeof *classes);
     own.classes = classes;
     io.stats = &own;
-    const int ok = is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
+    const int ok = IS_OK(attend_forward_partials, ctx, &rule, &io, part);
     return ok;
 }
 
@@ -59,7 +58,6 @@ static int level(const attend_partials *a, const attend_partials *b)
 static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats *merged,
                        attend_stats *request, sharding s)
 {
-    attend_error err = {.status = ATTEND_OK};
     int ok = 1;
 
     while (ok && s.count > 1) {
@@ -69,7 +67,7 @@ static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats
                 x = y;
         const attend_stats_part two[2] = {{view_of_tensor(&request[x].raw), 0},
                                           {view_of_tensor(&request[x + 1].raw), 0}};
-        ok = is_ok(attend_stats_reduce(ctx, &request[x], p->n.dv, two, 2, &err), &err);
+        ok = IS_OK(attend_stats_reduce, ctx, &request[x], p->n.dv, two, 2);
         for (int64_t y = x + 1; y + 1 < s.count; y++) {
             s.parts[y] = s.parts[y + 1];
             request[y] = request[y + 1];
@@ -77,7 +75,7 @@ static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats
         s.count--;
     }
     const attend_stats_part all = {view_of_tensor(&request[0].raw), 0};
-    return ok && is_ok(attend_stats_merge(ctx, merged, p->n.dv, &all, 1, &err), &err);
+    return ok && IS_OK(attend_stats_merge, ctx, merged, p->n.dv, &all, 1);
 }
 
 static int same_statistics(const attend_stats *got, const attend_stats *want,
@@ -157,10 +155,9 @@ TEST(no_part_is_no_key)
     auto_wanted w = wanted_make((shape){1, 2, 1, 3, 5, 4, 4}, TOP, BINS, CLASSES);
     const attend_stats request = w.request;
     const attend_stats_part part = {view_of_tensor(&request.raw), 0};
-    attend_error err = {.status = ATTEND_OK};
 
-    CHECK(is_ok(attend_stats_reduce(ctx, &request, 4, NULL, 0, &err), &err), "no part");
-    CHECK(is_ok(attend_stats_merge(ctx, &request, 4, &part, 1, &err), &err), "merged");
+    CHECK(IS_OK(attend_stats_reduce, ctx, &request, 4, NULL, 0), "no part");
+    CHECK(IS_OK(attend_stats_merge, ctx, &request, 4, &part, 1), "merged");
     for (int64_t row = 0; row < 6; row++) {
         const double *const of_row =
             (const double *)request.rows.data + row * ATTEND_STAT_COUNT;

@@ -206,10 +206,7 @@ attend_context *device_context(attend_order order)
 
 int device_run(attend_context *ctx, const attend_rule *rule, const attend_io *io)
 {
-    attend_error err = {.message = ""};
-
-    return is_ok(attend_forward(ctx, rule, io, &err), &err) &&
-           is_ok(attend_context_wait(ctx, &err), &err);
+    return IS_OK(attend_forward, ctx, rule, io) && IS_OK(attend_context_wait, ctx);
 }
 
 unsigned char *results(const struct device_problem *p)

@@ -101,7 +101,6 @@ void ask_pooled(ask *a, int64_t block)
 
 void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns)
 {
-
     a->want.zoom =
         own_tensor(&a->p, dtype_of_lse(a->p.dtype), a->p.n.nb, a->p.n.hq, rows, columns);
     a->want.zoom_query = i;
@@ -189,10 +188,8 @@ void ask_poison(ask *a)
 
 int ask_run(ask *a, attend_context *ctx)
 {
-    attend_error err = {.status = ATTEND_OK};
-
     ask_poison(a);
-    return is_ok(attend_inspect(ctx, &a->p.rule, &a->want, &err), &err);
+    return IS_OK(attend_inspect, ctx, &a->p.rule, &a->want);
 }
 
 /* ---- P, densely ----------------------------------------------------------- */

@@ -398,11 +398,11 @@ static int draw_steps(struct lab_run *run, struct narrow_row *row)
             }
         }
     }
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "n = %lld.  The steps are the spacing of floats below 1; beyond "
-                        "the end of a line the copy is exact in that type.  The last gap "
-                        "drawn is %.2f for bf16, %.2f for f32; the plot ends at %.0f.",
-                        (long long)row->n, last[1], last[0], gap_max);
+    lab_caption(figure,
+                "n = %lld.  The steps are the spacing of floats below 1; beyond "
+                "the end of a line the copy is exact in that type.  The last gap "
+                "drawn is %.2f for bf16, %.2f for f32; the plot ends at %.0f.",
+                (long long)row->n, last[1], last[0], gap_max);
     return 0;
 }
 

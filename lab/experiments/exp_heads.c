@@ -428,31 +428,30 @@ static void describe(struct lab_run *run, const struct lab_setting *p,
     const double crossover = crossover_of(p);
 
     for (int f = 0; f < FIGURES; f++)
-        lab_figure_describe(figures[f], LAB_LOG_X,
-                            "Queries %s, n = %g, sigma2 = %g (noisy: %s), alpha = %g.",
-                            lab_text(run, "queries"), p->at[N], p->at[SIGMA2],
-                            lab_text(run, "noisy"), p->at[ALPHA]);
+        lab_caption(figures[f],
+                    "Queries %s, n = %g, sigma2 = %g (noisy: %s), alpha = %g.",
+                    lab_text(run, "queries"), p->at[N], p->at[SIGMA2],
+                    lab_text(run, "noisy"), p->at[ALPHA]);
     if (!has_crossover(run, p))
         return;
-    lab_figure_describe(figures[0], LAB_LOG_X,
-                        "A head must beat n - 1 rivals by itself: it loses when the "
-                        "length of k_a is below ln(n-1)/(tau C), here %.3g/C.",
-                        log(p->at[N] - 1) / p->at[TAU]);
-    lab_figure_describe(figures[1], LAB_LOG_X,
-                        "It does not end at 0: k_a points away in %.3g%% of the samples, "
-                        "and the variance tends to %.3g.",
-                        100 * flips, end);
-    lab_figure_describe(
-        figures[2], LAB_LOG_X,
-        "As C grows two heads tend to %.3g, one head to 1/4: %.3g times more.", end / 4,
-        1 / end);
+    lab_caption(figures[0],
+                "A head must beat n - 1 rivals by itself: it loses when the "
+                "length of k_a is below ln(n-1)/(tau C), here %.3g/C.",
+                log(p->at[N] - 1) / p->at[TAU]);
+    lab_caption(figures[1],
+                "It does not end at 0: k_a points away in %.3g%% of the samples, "
+                "and the variance tends to %.3g.",
+                100 * flips, end);
+    lab_caption(figures[2],
+                "As C grows two heads tend to %.3g, one head to 1/4: %.3g times more.",
+                end / 4, 1 / end);
     if (crossover == 0)
-        lab_figure_describe(figures[3], LAB_LOG_X, "Two heads are nearer at every C.");
+        lab_caption(figures[3], "Two heads are nearer at every C.");
     else if (isfinite(crossover))
-        lab_figure_describe(figures[3], LAB_LOG_X,
-                            "Two heads are nearer above C = %.3g.  Just below they lose: "
-                            "each must alone beat all the other keys.",
-                            crossover);
+        lab_caption(figures[3],
+                    "Two heads are nearer above C = %.3g.  Just below they lose: "
+                    "each must alone beat all the other keys.",
+                    crossover);
 }
 
 /* The rows drawn, each with its figure and its name there. */

@@ -85,9 +85,10 @@ static void theory_of(const struct lab_setting *p, double *theory)
     theory[MSE_POSITIVE] = mse_theory(p, 1);
 }
 
-static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+static void observe(const struct lab_setting *p, const struct lab_outcome *outcome,
+                    double *values)
 {
-    const int m = (int)((const struct lab_setting *)arg)->at[TARGETS];
+    const int m = (int)p->at[TARGETS];
     int is_positive = 1;
 
     values[MSE] = outcome->others_squared;
@@ -203,11 +204,11 @@ static int split_curves(struct lab_run *run)
         }
         most = m;
     }
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. "
-                        "For m = %g the least error was measured with h = %g heads.  "
-                        "Heads beyond h = m are copies and change nothing.",
-                        p.at[SCALE], p.at[N], most, best);
+    lab_caption(figure,
+                "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. "
+                "For m = %g the least error was measured with h = %g heads.  "
+                "Heads beyond h = m are copies and change nothing.",
+                p.at[SCALE], p.at[N], most, best);
     return 0;
 }
 
@@ -456,8 +457,8 @@ static int fixed_d(struct lab_run *run)
         }
     }
     if (!lab_stopped(&run->session))
-        lab_figure_describe(
-            figure, LAB_LOG_X,
+        lab_caption(
+            figure,
             "n = 256 random unit keys, m = 8 targets, each point at the best of %d "
             "scales, measured.  From 1 head to 8 the error goes from %.3g to %.3g at "
             "sigma2 = %g, and from %.3g to %.3g at sigma2 = %g; q = 0, the mean of all "

@@ -344,8 +344,8 @@ static int sweep_tokens(struct lab_run *run, struct lab_setting p)
             lab_series_point(series[2 + f32], *T, features, 0.0);
             lab_series_point(series[4 + f32], *T, allowed, 0.0);
         }
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
+    lab_caption(
+        figure,
         "Mask: %s.  Tokens moved: Att(PX) and P Att(X) %s (at most %.2g apart).  "
         "Features moved, as sheet 002 writes it: Att(X Pi) and Att(X) Pi are up to %.2g "
         "apart.",
@@ -379,8 +379,8 @@ static int sweep_masks(struct lab_run *run, struct lab_setting p)
         lab_series_point(left, m, apart[m], 0.0);
         lab_series_point(moved, m, m == NONE ? apart[m] : with_mask, 0.0);
     }
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
+    lab_caption(
+        figure,
         "Att(PX) and P Att(X) are %.2g apart without a mask, %.2g with a causal one, "
         "%.2g with a window of %.0f.  If the mask is permuted as well, M to P M P^T, the "
         "law holds again: at most %.2g.",

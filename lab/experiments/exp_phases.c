@@ -214,10 +214,10 @@ static int scatter(struct lab_run *run)
         lab_series_point(points, r, stats.entropy, 0);
         nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "n = %.0f.  No row of this norm has less entropy than one spike. "
-                        " The nearest of these random rows is %.2g nats above it.",
-                        n, fmax(nearest, 0));
+    lab_caption(figure,
+                "n = %.0f.  No row of this norm has less entropy than one spike. "
+                " The nearest of these random rows is %.2g nats above it.",
+                n, fmax(nearest, 0));
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 

@@ -7,6 +7,23 @@
 
 /* ---- a setting --------------------------------------------------------------- */
 
+/* The arg of the trials of a scene. */
+struct watched {
+    const struct lab_model *model;
+    const struct lab_setting *at;
+};
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const struct watched *const watched = arg;
+    const struct lab_model *const model = watched->model;
+
+    if (model->pair_values)
+        lab_pair_observe(outcome, model->pair_values, values);
+    if (model->observe)
+        model->observe(watched->at, outcome, values);
+}
+
 static int perform_trials(struct lab_run *run, const struct lab_model *model,
                           const struct lab_setting *at, uint64_t stream, int64_t trials,
                           struct lab_sample *sample)
@@ -21,9 +38,41 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
                               model->scratch(at), sample->moments);
     }
     const struct lab_scene scene = model->scene(at);
-    return lab_scene_measure(&run->session, &scene, stream, trials, model->observe,
-                             (void *)(uintptr_t)at, model->values, sample->moments,
+    struct watched watched = {model, at};
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &watched,
+                             model->values, sample->moments,
                              sample->histogram ? histograms : NULL);
+}
+
+/* The theory of the rows of pair values. */
+static void pair_theory(const struct lab_model *model, const struct lab_setting *at,
+                        double *theory)
+{
+    const struct lab_scene scene = model->scene(at);
+    attend_theory_output output[2];
+    int is_known[2] = {0, 0};
+
+    for (int r = 0; r < model->count; r++) {
+        const struct lab_observable *const row = &model->rows[r];
+        const int positive = row->value >= LAB_PAIR_VALUES;
+        if (row->value >= model->pair_values)
+            continue;
+        if (!is_known[positive])
+            output[positive] = lab_scene_theory(&scene, positive);
+        is_known[positive] = 1;
+        theory[r] = lab_pair_theory(&scene, &output[positive], row->value,
+                                    row->how == LAB_VARIANCE_WITHIN);
+    }
+}
+
+void lab_theory_at(const struct lab_model *model, const struct lab_setting *at,
+                   double *theory)
+{
+    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
+    if (model->pair_values)
+        pair_theory(model, at, theory);
+    if (model->theory)
+        model->theory(at, theory);
 }
 
 void lab_predict(const struct lab_model *model, const struct lab_setting *at,
@@ -31,8 +80,7 @@ void lab_predict(const struct lab_model *model, const struct lab_setting *at,
 {
     double theory[LAB_QUANTITIES_MAX];
 
-    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
-    model->theory(at, theory);
+    lab_theory_at(model, at, theory);
     for (int r = 0; r < model->count; r++)
         sample->found[r] = lab_sure(theory[r], NAN);
 }
@@ -117,7 +165,7 @@ static void draw_lines(const struct lab_model *model, const struct lab_sweep *sw
     for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
         double *const value = &at.at[sweep->flag];
         *value = lab_line_at(&sweep->line, x);
-        model->theory(&at, theory);
+        lab_theory_at(model, &at, theory);
         for (int c = 0; c < count; c++)
             lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
     }
@@ -142,8 +190,9 @@ static int step(struct lab_run *run, const struct lab_model *model,
     struct lab_sample new = {.histogram = NULL};
     const int is_known = sweep->own && is_own(run, at);
     const struct lab_sample *const sample = is_known ? sweep->own : &new;
+    const uint64_t place = (uint64_t)(sweep->by_value ? at->at[sweep->flag] : x);
 
-    if (!is_known && lab_measure_at(run, model, at, sweep->stream + (uint64_t)x * stride,
+    if (!is_known && lab_measure_at(run, model, at, sweep->stream + place * stride,
                                     sweep->trials, &new))
         return -1;
     if (is_empty(run, sample))
@@ -172,4 +221,20 @@ int lab_sweep(struct lab_run *run, const struct lab_model *model,
         ended = step(run, model, sweep, x, &at, drawn, count);
     }
     return ended < 0 ? -1 : 0;
+}
+
+int lab_curves(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               struct lab_figure *figure, const struct lab_family *family)
+{
+    struct lab_sweep one = *sweep;
+
+    for (int c = 0; c < family->count; c++, one.stream += family->stride) {
+        const struct lab_plotted drawn = {
+            family->row, lab_curve_add(figure, "%s", family->members[c].name)};
+        at.at[family->flag] = family->members[c].value;
+        if (lab_sweep(run, model, &one, at, &drawn, 1))
+            return -1;
+    }
+    return 0;
 }

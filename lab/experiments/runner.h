@@ -7,7 +7,7 @@
 #define LAB_RUNNER_H
 
 #include "lab/experiments/experiment.h"
-#include "lab/setups/scene.h"
+#include "lab/setups/pair_values.h"
 
 /* A quantity: a row, and in Monte Carlo the value of the trials behind it. */
 struct lab_observable {
@@ -33,16 +33,21 @@ struct lab_draws {
 struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
-    /* theory[row] at a setting, NaN where no exact form is known. */
+    /*
+     * theory[row] at a setting, NaN where no exact form is known; that of a row of a pair
+     * value is set before.
+     */
     void (*theory)(const struct lab_setting *at, double *theory);
 
     /*
-     * Monte Carlo: `scene` with `observe`, whose arg is the setting; or `trial`, whose
-     * arg is a struct lab_draws, with `scratch` numbers for each thread; or `trials`.
+     * Monte Carlo: `scene` with `observe`; or `trial`, whose arg is a struct lab_draws,
+     * with `scratch` numbers for each thread; or `trials`.  The first values of a scene
+     * are those of pair_values.h, 0, LAB_PAIR_VALUES or twice as many.
      */
-    int values;
+    int values, pair_values;
     struct lab_scene (*scene)(const struct lab_setting *at);
-    lab_observe observe;
+    void (*observe)(const struct lab_setting *at, const struct lab_outcome *outcome,
+                    double *values);
     lab_trial trial;
     int64_t (*scratch)(const struct lab_setting *at);
     int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
@@ -59,7 +64,9 @@ struct lab_model {
 /* The fields of a model that name its table of rows. */
 #define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 
-/* Theory at a setting, without measurements. */
+/* Theory of every row at a setting; `sample`: without measurements. */
+void lab_theory_at(const struct lab_model *model, const struct lab_setting *at,
+                   double *theory);
 void lab_predict(const struct lab_model *model, const struct lab_setting *at,
                  struct lab_sample *sample);
 /* Measures a setting into the sample.  0, or -1 after lab_fail(). */
@@ -86,7 +93,8 @@ double lab_line_at(const struct lab_line *line, int x);
 
 /*
  * A sweep over one flag: theory at the values of `line`, measurements at `steps`, of
- * which step x has the stream `stream + x * stride`.
+ * which step x has the stream `stream + x * stride`; with `by_value`, its value in place
+ * of x.
  */
 struct lab_sweep {
     int flag;
@@ -94,6 +102,7 @@ struct lab_sweep {
     const double *steps;
     int count;
     uint64_t stream, stride; /* a stride of 0 is 1 */
+    int by_value;
     int64_t trials;
     int only_drawn; /* 1: rows of the quantities drawn, in that order; 0: all rows */
     const struct lab_sample
@@ -114,5 +123,25 @@ struct lab_plotted {
 int lab_sweep(struct lab_run *run, const struct lab_model *model,
               const struct lab_sweep *sweep, struct lab_setting at,
               const struct lab_plotted *drawn, int count);
+
+/* A value of a flag, and the name of its curve. */
+struct lab_member {
+    double value;
+    const char *name;
+};
+
+/* A curve of a row for each of these values of `flag`; curve c has the stream of the
+ * sweep and c * stride. */
+struct lab_family {
+    int row, flag;
+    const struct lab_member *members;
+    int count;
+    uint64_t stride;
+};
+#define LAB_MEMBERS(table) .members = (table), .count = sizeof(table) / sizeof *(table)
+
+int lab_curves(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               struct lab_figure *figure, const struct lab_family *family);
 
 #endif

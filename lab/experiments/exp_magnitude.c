@@ -180,33 +180,44 @@ static void draw_histogram(struct lab_run *run, const attend_theory_law *law,
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 
-/* Figures over C, each of one row, and the form of that number for n = 2. */
-enum { FIGURES = 3 };
-static const struct {
-    int row;
-    const char *id, *title, *y_label;
-    const char *form_label;
-    double (*form)(double T);
-} plots[FIGURES] = {
-    {VAR_W, "variance", "Variance of the weight", "Var w", "arcsin form, n = 2",
-     attend_theory_weight_variance_arcsin},
-    {MEAN_ABS_DEV, "deviation", "Distance from one half", "E|w - 1/2|",
-     "arctan form, n = 2", attend_theory_weight_abs_deviation_arctan},
-    {P_COPY, "copies", "One value holds more than 90%", "P(p_a > 0.9 or p_b > 0.9)", NULL,
-     NULL},
+/* Their forms for n = 2. */
+static double noise_of(const struct lab_setting *p)
+{
+    return scale_of(p) * sqrt(4 * p->at[ALPHA] + p->at[SIGMA2]);
+}
+
+static double arcsin_form(const struct lab_setting *p)
+{
+    return attend_theory_weight_variance_arcsin(noise_of(p));
+}
+
+static double arctan_form(const struct lab_setting *p)
+{
+    return attend_theory_weight_abs_deviation_arctan(noise_of(p));
+}
+
+static const struct lab_chart charts[] = {
+    {"variance", "Variance of the weight", "C (query scale)", "Var w", LAB_LOG_X,
+     .curves = {{VAR_W, ""}}, .label = "arcsin form, n = 2", .value = arcsin_form},
+    {"deviation", "Distance from one half", "C (query scale)", "E|w - 1/2|", LAB_LOG_X,
+     .curves = {{MEAN_ABS_DEV, ""}}, .label = "arctan form, n = 2", .value = arctan_form},
+    {"copies", "One value holds more than 90%", "C (query scale)",
+     "P(p_a > 0.9 or p_b > 0.9)", LAB_LOG_X, .curves = {{P_COPY, ""}}},
 };
 
-/* The captions, by the parameters of the run. */
-static void describe(struct lab_run *run, struct lab_figure *const figures[FIGURES])
+static int sweep(struct lab_run *run, const struct lab_sample *sample)
 {
+    const struct lab_sweep over_C =
+        LAB_SWEEP(C, scales, .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0}, .stream = 2,
+                  .trials = run->trials > 16000 ? run->trials / 16 : 1000, .own = sample);
     struct lab_setting p = lab_own(run);
     const double wins = attend_theory_window_limit(p.at[N], p.at[ALPHA], p.at[SIGMA2])
                             .mean[ATTEND_THEORY_A];
+    struct lab_figure *figures[3];
     double theory[MEAN_ERROR + 1];
 
-    p.at[C] = scales[0];
-    theory_of(&p, theory);
-    const double mean_abs = theory[MEAN_ABS_DEV];
+    if (lab_charts(run, &model, &over_C, p, charts, 3, figures))
+        return -1;
     if (p.at[ALPHA] + p.at[SIGMA2] > 0)
         lab_caption(figures[0],
                     "As C grows the score of a is the largest with probability %.3g, and "
@@ -214,6 +225,9 @@ static void describe(struct lab_run *run, struct lab_figure *const figures[FIGUR
                     wins, wins * (1 - wins));
     else
         lab_caption(figures[0], "Nothing is noisy: w does not vary.");
+    p.at[C] = scales[0];
+    theory_of(&p, theory);
+    const double mean_abs = theory[MEAN_ABS_DEV];
     if (isnan(mean_abs))
         lab_caption(figures[1], "n = %g, alpha = %g, sigma2 = %g.", p.at[N], p.at[ALPHA],
                     p.at[SIGMA2]);
@@ -225,36 +239,7 @@ static void describe(struct lab_run *run, struct lab_figure *const figures[FIGUR
                     p.at[C], mean_error(&p, mean_abs), value_distance * mean_abs);
     lab_caption(figures[2], "How often the output is almost a copy of v_a or of v_b.  "
                             "Weight that leaks to the others is no copy.");
-}
-
-static int sweep(struct lab_run *run, const struct lab_sample *sample)
-{
-    const struct lab_sweep over_C =
-        LAB_SWEEP(C, scales, .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0}, .stream = 2,
-                  .trials = run->trials > 16000 ? run->trials / 16 : 1000, .own = sample);
-    const struct lab_setting own = lab_own(run);
-    struct lab_figure *figures[FIGURES];
-    struct lab_plotted drawn[FIGURES];
-
-    for (int f = 0; f < FIGURES; f++) {
-        figures[f] = lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
-                              plots[f].y_label, LAB_LOG_X, "%s", "");
-        drawn[f].row = plots[f].row;
-        drawn[f].curve.theory = lab_theory_add(figures[f], "");
-        struct lab_series *const form =
-            plots[f].form
-                ? lab_series_add(figures[f], LAB_LINE, "%s", plots[f].form_label)
-                : NULL;
-        for (int x = 0; x <= over_C.line.steps && form; x++) {
-            const double at = lab_line_at(&over_C.line, x);
-            const double noise = sqrt(4 * own.at[ALPHA] + own.at[SIGMA2]);
-            lab_series_point(form, at, plots[f].form(at * own.at[TAU] * noise), 0);
-        }
-        drawn[f].curve.measured = lab_measured_add(figures[f], "");
-    }
-    if (run->figures)
-        describe(run, figures);
-    return lab_sweep(run, &model, &over_C, own, drawn, FIGURES);
+    return 0;
 }
 
 /* ---- the run --------------------------------------------------------------- */

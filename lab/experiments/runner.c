@@ -238,3 +238,41 @@ int lab_curves(struct lab_run *run, const struct lab_model *model,
     }
     return 0;
 }
+
+/* Its theory, the further line, and its measurements to come; returns their number. */
+static int draw_chart(struct lab_figure *figure, const struct lab_sweep *sweep,
+                      struct lab_setting at, const struct lab_chart *chart,
+                      struct lab_plotted *drawn)
+{
+    const struct lab_line *const line = chart->line.steps ? &chart->line : &sweep->line;
+    int count = 0;
+
+    for (; count < LAB_CHART_ROWS && chart->curves[count].name; count++) {
+        drawn[count].row = chart->curves[count].row;
+        drawn[count].curve.theory = lab_theory_add(figure, chart->curves[count].name);
+    }
+    struct lab_series *const further =
+        chart->label ? lab_series_add(figure, LAB_LINE, "%s", chart->label) : NULL;
+    for (int x = 0; x <= line->steps && further; x++) {
+        at.at[sweep->flag] = lab_line_at(line, x);
+        lab_series_point(further, at.at[sweep->flag], chart->value(&at), 0);
+    }
+    for (int c = 0; c < count; c++)
+        drawn[c].curve.measured = lab_measured_add(figure, chart->curves[c].name);
+    return count;
+}
+
+int lab_charts(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               const struct lab_chart *charts, int count, struct lab_figure **figures)
+{
+    struct lab_plotted drawn[LAB_QUANTITIES_MAX];
+    int rows = 0;
+
+    for (int c = 0; c < count; c++) {
+        figures[c] = lab_plot(run, charts[c].id, charts[c].title, charts[c].x_label,
+                              charts[c].y_label, charts[c].log_axes, "%s", "");
+        rows += draw_chart(figures[c], sweep, at, &charts[c], drawn + rows);
+    }
+    return lab_sweep(run, model, sweep, at, drawn, rows);
+}

@@ -140,6 +140,27 @@ struct lab_family {
 };
 #define LAB_MEMBERS(table) .members = (table), .count = sizeof(table) / sizeof *(table)
 
+/*
+ * A figure over a flag, as data: curves of rows, and a further line between the theory
+ * and the measurements.
+ */
+enum { LAB_CHART_ROWS = 2 };
+struct lab_chart {
+    const char *id, *title, *x_label, *y_label;
+    int log_axes;
+    struct {
+        int row;
+        const char *name; /* NULL: no further curve */
+    } curves[LAB_CHART_ROWS];
+    const char *label; /* of the line; NULL: none */
+    double (*value)(const struct lab_setting *at);
+    struct lab_line line; /* 0 steps: that of the sweep */
+};
+/* One sweep for all charts, whose figures it returns without captions. */
+int lab_charts(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               const struct lab_chart *charts, int count, struct lab_figure **figures);
+
 int lab_curves(struct lab_run *run, const struct lab_model *model,
                const struct lab_sweep *sweep, struct lab_setting at,
                struct lab_figure *figure, const struct lab_family *family);

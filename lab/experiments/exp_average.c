@@ -139,7 +139,8 @@ static int attend_keys(struct lab_run *run, struct lab_keys *keys,
     double coefficient[WANTED_MAX];
 
     coefficients(p, coefficient);
-    return lab_keys_attend(&run->session, run->ctx, keys, coefficient, tau_of(p));
+    return lab_keys_attend(&run->session, run->ctx, ATTEND_F64, keys, coefficient,
+                           tau_of(p));
 }
 
 static int open_keys(struct lab_run *run, const struct lab_setting *p,

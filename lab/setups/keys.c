@@ -57,7 +57,7 @@ void lab_keys_close(struct lab_keys *keys)
     *keys = (struct lab_keys){0};
 }
 
-int lab_keys_attend(struct lab_session *session, attend_context *ctx,
+int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
                     struct lab_keys *keys, const double *coefficient, double tau)
 {
     const int64_t d = keys->d;
@@ -67,13 +67,13 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
     for (int64_t i = 0; i < keys->m; i++)
         for (int64_t c = 0; c < d; c++)
             keys->query[c] += coefficient[i] * keys->key[i * d + c];
-    const int failed = lab_measure(
-        session, ctx,
+    const int failed = lab_measure_as(
+        session, ctx, dtype,
         &LAB_PROBLEM(keys->n, d, keys->query, keys->key, tau, .dv = d, .v = keys->value,
                      .out = keys->out, .weights = keys->weights, .stats = &stats,
                      .wanted = keys->m, .rest = &keys->leak));
     if (!failed)
-        keys->first = stats.first;
+        keys->first = dtype == ATTEND_F64 ? stats.first : keys->weights[0];
     return failed;
 }
 

@@ -44,8 +44,12 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
                   struct lab_keys *keys);
 void lab_keys_close(struct lab_keys *keys);
 
-/* q = sum_{i < m} coefficient[i] k_i, scores tau <q, k_i>.  0, or -1 after lab_fail(). */
-int lab_keys_attend(struct lab_session *session, attend_context *ctx,
+/*
+ * q = sum_{i < m} coefficient[i] k_i, scores tau <q, k_i>.  0, or -1 after lab_fail().  A
+ * dtype other than f64 takes `plain` keys, whose entries are exact in any type, and gives
+ * no leak.
+ */
+int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
                     struct lab_keys *keys, const double *coefficient, double tau);
 
 /* |c - sum_{i < m} target[i] v_i| of the last lab_keys_attend(). */

@@ -156,17 +156,13 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
                                        struct lab_design_noise *noise, attend_error *err)
 {
     const struct trial trial = {request, design, heads};
-    const struct lab_trials plan = {.trial = run_trial,
-                                    .arg = &trial,
-                                    .trials = request->trials,
-                                    .count = WEIGHT + request->m,
-                                    .scratch = (size_t)(draws_of(request) +
-                                                        request->n * request->d +
-                                                        design->heads * request->n)};
     struct lab_session session = request->session;
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
-    if (lab_measure_trials(&session, &plan, moments))
+    if (lab_measure_trials(
+            &session, run_trial, &trial, request->trials, WEIGHT + request->m,
+            draws_of(request) + request->n * request->d + design->heads * request->n,
+            moments))
         return attendi_fail(err, ATTEND_ENOMEM, "%s", session.error);
     noise->done = moments[LEAK].count;
     noise->leak = lab_estimate_mean_within(&moments[LEAK], 0, 1);

@@ -132,7 +132,7 @@ static double count_modes(const struct lab_moments *logit)
         count += rising && !rises;
         rising = rises;
     }
-    return logit->count > 0 && variance > 0 ? count : NAN;
+    return logit->count > 0 && variance > 0 ? (double)count : NAN;
 }
 
 static void finish(const struct lab_setting *p, struct lab_sample *sample)

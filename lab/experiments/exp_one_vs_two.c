@@ -91,7 +91,7 @@ static struct lab_found found_scale(double theory, double measured)
 
 static int find_scales(struct lab_run *run, double n, double sigma2)
 {
-    const struct lab_pair pair = {&run->session, run->ctx, n, sigma2};
+    const struct lab_exact_pair pair = {&run->session, run->ctx, n, sigma2};
     double best, least, crossover;
     const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
     struct lab_setting p = lab_own(run);
@@ -188,9 +188,9 @@ static int map(struct lab_run *run, int by_n)
     double crossover;
 
     for (int x = 0; x < MAP_STEPS && heat; x++) {
-        const struct lab_pair pair = {&run->session, run->ctx,
-                                      by_n ? round(3 * pow(10, x / 1.8)) : p.at[N],
-                                      by_n ? p.at[SIGMA2] : 0.005 * pow(10, x / 3.6)};
+        const struct lab_exact_pair pair = {
+            &run->session, run->ctx, by_n ? round(3 * pow(10, x / 1.8)) : p.at[N],
+            by_n ? p.at[SIGMA2] : 0.005 * pow(10, x / 3.6)};
         heat->x[x] = by_n ? pair.n : pair.sigma2;
         for (int y = 0; y < MAP_SCALES; y++) {
             heat->y[y] = 0.5 * pow(10, y / 6.0);

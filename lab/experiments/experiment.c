@@ -355,18 +355,6 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
     cut_end_bars(figure, histogram, end);
 }
 
-int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
-                   int count, int64_t scratch, struct lab_moments *moments)
-{
-    const struct lab_trials plan = {.trial = trial,
-                                    .arg = arg,
-                                    .trials = trials,
-                                    .count = count,
-                                    .scratch = (size_t)scratch};
-
-    return lab_measure_trials(&run->session, &plan, moments);
-}
-
 int lab_settle_d(struct lab_run *run)
 {
     const int d = flag_index(run, "d");

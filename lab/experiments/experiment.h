@@ -241,10 +241,6 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
                         const char *subject, double (*cdf)(const void *arg, double w),
                         const void *arg);
 
-/* Moments of `count` values over `trials` trials: lab_measure_trials(). */
-int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
-                   int count, int64_t scratch, struct lab_moments *moments);
-
 /* ---- the standing of a row ------------------------------------------------ */
 
 const char *lab_kind_name(enum lab_kind kind); /* "exact", "bound", "first-order" ... */

@@ -32,11 +32,6 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
 
     if (model->trials)
         return model->trials(run, at, stream, trials, sample);
-    if (model->trial) {
-        const struct lab_draws draws = {at, run->session.seed, stream};
-        return lab_run_trials(run, model->trial, &draws, trials, model->values,
-                              model->scratch(at), sample->moments);
-    }
     const struct lab_scene scene = model->scene(at);
     struct watched watched = {model, at};
     return lab_scene_measure(&run->session, &scene, stream, trials, observe, &watched,

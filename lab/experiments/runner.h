@@ -24,12 +24,6 @@ struct lab_sample {
     struct lab_histogram *histogram;                  /* of value 0; NULL: none */
 };
 
-/* The arg of a model's own trial: its setting, and its stream of random numbers. */
-struct lab_draws {
-    const struct lab_setting *at;
-    uint64_t seed, stream;
-};
-
 struct lab_model {
     const struct lab_observable *rows;
     int count; /* at most LAB_QUANTITIES_MAX */
@@ -40,16 +34,14 @@ struct lab_model {
     void (*theory)(const struct lab_setting *at, double *theory);
 
     /*
-     * Monte Carlo: `scene` with `observe`; or `trial`, whose arg is a struct lab_draws,
-     * with `scratch` numbers for each thread; or `trials`.  The first values of a scene
-     * are those of pair_values.h, 0, LAB_PAIR_VALUES or twice as many.
+     * Monte Carlo: `scene` with `observe`, or `trials`, which sets the sample's moments.
+     * The first values of a scene are those of pair_values.h, 0, LAB_PAIR_VALUES or twice
+     * as many.
      */
     int values, pair_values;
     struct lab_scene (*scene)(const struct lab_setting *at);
     void (*observe)(const struct lab_setting *at, const struct lab_outcome *outcome,
                     double *values);
-    lab_trial trial;
-    int64_t (*scratch)(const struct lab_setting *at);
     int (*trials)(struct lab_run *run, const struct lab_setting *at, uint64_t stream,
                   int64_t trials, struct lab_sample *sample);
     /* Sets rows that are not estimates of their observables; NULL: all are. */

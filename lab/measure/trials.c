@@ -228,11 +228,18 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
 
 enum { BLOCK = 16 };
 
+/* The arg of a block. */
+struct plan {
+    lab_trial trial;
+    const void *arg;
+    int count;
+};
+
 static attend_status perform_trials(const void *arg, struct lab_worker *worker,
                                     int64_t first, int64_t trials,
                                     struct lab_block *block)
 {
-    const struct lab_trials *const plan = arg;
+    const struct plan *const plan = arg;
     double values[LAB_TRIAL_VALUES_MAX];
 
     for (int64_t t = first; t < first + trials; t++) {
@@ -246,15 +253,17 @@ static attend_status perform_trials(const void *arg, struct lab_worker *worker,
     return ATTEND_OK;
 }
 
-int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+int lab_measure_trials(struct lab_session *session, lab_trial trial, const void *arg,
+                       int64_t trials, int count, int64_t scratch,
                        struct lab_moments *moments)
 {
-    const struct lab_blocks blocks = {.trials = plan->trials,
+    const struct plan plan = {trial, arg, count};
+    const struct lab_blocks blocks = {.trials = trials,
                                       .size = BLOCK,
-                                      .count = plan->count,
-                                      .scratch = plan->scratch,
+                                      .count = count,
+                                      .scratch = (size_t)scratch,
                                       .perform = perform_trials,
-                                      .arg = plan};
+                                      .arg = &plan};
 
     return lab_measure_blocks(session, &blocks, moments, NULL);
 }

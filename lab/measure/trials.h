@@ -59,16 +59,12 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
 typedef attend_status (*lab_trial)(const void *arg, struct lab_worker *worker,
                                    uint64_t trial, double *values);
 
-struct lab_trials {
-    lab_trial trial;
-    const void *arg;
-    int64_t trials;
-    int count;      /* of values, at most LAB_TRIAL_VALUES_MAX */
-    size_t scratch; /* numbers per thread */
-};
-
-/* Moments of every value, as lab_measure_blocks() gives them. */
-int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+/*
+ * Moments of `count` values, at most LAB_TRIAL_VALUES_MAX, as lab_measure_blocks() gives
+ * them; each thread has `scratch` numbers.
+ */
+int lab_measure_trials(struct lab_session *session, lab_trial trial, const void *arg,
+                       int64_t trials, int count, int64_t scratch,
                        struct lab_moments *moments);
 
 #endif

@@ -74,14 +74,10 @@ int lab_pairs_measure(struct lab_session *session, const struct lab_pairs *pairs
                                     .first = first,
                                     .count = left < GROUP ? left : GROUP,
                                     .seed = session->seed};
-        const struct lab_trials plan = {.trial = pairs_trial,
-                                        .arg = &group,
-                                        .trials = pairs->trials,
-                                        .count = (int)(2 * group.count),
-                                        .scratch =
-                                            (size_t)(2 * group.count * (pairs->d + 2))};
         struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
-        if (lab_measure_trials(session, &plan, moments))
+        if (lab_measure_trials(session, pairs_trial, &group, pairs->trials,
+                               (int)(2 * group.count), 2 * group.count * (pairs->d + 2),
+                               moments))
             return -1;
         for (int64_t p = 0; p < group.count; p++) {
             to[first + p] = predict(pairs, first + p);

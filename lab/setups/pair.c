@@ -33,7 +33,7 @@ enum { ONE, FIRST, SECOND, ROWS };
  * weights[t][row][kind]: of a, b and all the others together, for gamma[t], t < trials.
  * 0, or -1 after lab_fail().
  */
-static int weigh(const struct lab_pair *pair, double C, const double *gamma,
+static int weigh(const struct lab_exact_pair *pair, double C, const double *gamma,
                  int64_t trials, double *weights)
 {
     const double n = pair->n;
@@ -72,7 +72,8 @@ static double squared_error(const double *weights, int heads, double n)
  * The integrand is a smooth function of C gamma times the Gaussian: equal steps of 0.6
  * in C gamma and of 1/2 in z leave errors of e^-33.
  */
-int lab_pair_measure_mse(const struct lab_pair *pair, double C, struct lab_pair_mse *mse)
+int lab_pair_measure_mse(const struct lab_exact_pair *pair, double C,
+                         struct lab_pair_mse *mse)
 {
     const double n = pair->n, sigma = sqrt(pair->sigma2), z_max = 9;
     const double step = fmin(0.5, 0.6 / (C * sigma));
@@ -109,10 +110,10 @@ int lab_pair_measure_mse(const struct lab_pair *pair, double C, struct lab_pair_
 #define FACTOR 1.5
 
 /* A function of the scale of a pair. */
-typedef int (*function)(const struct lab_pair *pair, double C, double *value);
+typedef int (*function)(const struct lab_exact_pair *pair, double C, double *value);
 
 /* Slope of the one-head mse in ln C, to fourth order. */
-static int slope(const struct lab_pair *pair, double C, double *value)
+static int slope(const struct lab_exact_pair *pair, double C, double *value)
 {
     static const double at[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
     const double step = 0.003;
@@ -127,7 +128,7 @@ static int slope(const struct lab_pair *pair, double C, double *value)
     return 0;
 }
 
-static int difference(const struct lab_pair *pair, double C, double *value)
+static int difference(const struct lab_exact_pair *pair, double C, double *value)
 {
     struct lab_pair_mse mse;
     const int failed = lab_pair_measure_mse(pair, C, &mse);
@@ -140,8 +141,8 @@ static int difference(const struct lab_pair *pair, double C, double *value)
  * The root of f between lo, where it is f_lo <= 0, and hi, where it is f_hi > 0: regula
  * falsi, halving the value of an end that stays.
  */
-static int root_between(const struct lab_pair *pair, function f, double lo, double f_lo,
-                        double hi, double f_hi, double *C)
+static int root_between(const struct lab_exact_pair *pair, function f, double lo,
+                        double f_lo, double hi, double f_hi, double *C)
 {
     int last = 0;
 
@@ -163,7 +164,7 @@ static int root_between(const struct lab_pair *pair, function f, double lo, doub
 }
 
 /* The largest C where f turns from negative to positive; NaN when it does not. */
-static int last_rise(const struct lab_pair *pair, function f, double *C)
+static int last_rise(const struct lab_exact_pair *pair, function f, double *C)
 {
     double hi = SCALE_HI, f_hi;
 
@@ -183,12 +184,12 @@ static int last_rise(const struct lab_pair *pair, function f, double *C)
     return 0;
 }
 
-int lab_pair_best_scale(const struct lab_pair *pair, double *C)
+int lab_pair_best_scale(const struct lab_exact_pair *pair, double *C)
 {
     return last_rise(pair, slope, C);
 }
 
-int lab_pair_crossover(const struct lab_pair *pair, double *C)
+int lab_pair_crossover(const struct lab_exact_pair *pair, double *C)
 {
     return last_rise(pair, difference, C);
 }

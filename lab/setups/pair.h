@@ -22,7 +22,7 @@ void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b
 void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
 
 /* The exercise's pair, and the engine that computes it. */
-struct lab_pair {
+struct lab_exact_pair {
     struct lab_session *session;
     attend_context *ctx;
     double n, sigma2;
@@ -33,14 +33,15 @@ struct lab_pair_mse {
     double one, two;
 };
 
-int lab_pair_measure_mse(const struct lab_pair *pair, double C, struct lab_pair_mse *mse);
+int lab_pair_measure_mse(const struct lab_exact_pair *pair, double C,
+                         struct lab_pair_mse *mse);
 /*
  * The scale C that is best for one head, and the one above which two heads have the
  * smaller error, found on the engine to about LAB_SCALE_ERROR; NaN: there is none up
  * to 100.
  */
 #define LAB_SCALE_ERROR 1e-6
-int lab_pair_best_scale(const struct lab_pair *pair, double *C);
-int lab_pair_crossover(const struct lab_pair *pair, double *C);
+int lab_pair_best_scale(const struct lab_exact_pair *pair, double *C);
+int lab_pair_crossover(const struct lab_exact_pair *pair, double *C);
 
 #endif

@@ -80,16 +80,11 @@ int lab_random_heads_measure(struct lab_session *session,
                              int64_t trials, struct lab_moments *moments)
 {
     const struct draws draws = {.heads = heads, .seed = session->seed, .stream = stream};
-    const int64_t dh = heads->d / heads->h;
-    const struct lab_trials plan = {.trial = heads_trial,
-                                    .arg = &draws,
-                                    .trials = trials,
-                                    .count = heads->scales,
-                                    .scratch =
-                                        (size_t)(normals_of(heads) + heads->n * dh +
-                                                 heads->scales * (dh + 2 * heads->n))};
+    const int64_t dh = heads->d / heads->h, n = heads->n, scales = heads->scales;
 
-    return lab_measure_trials(session, &plan, moments);
+    return lab_measure_trials(session, heads_trial, &draws, trials, heads->scales,
+                              normals_of(heads) + n * dh + scales * (dh + 2 * n),
+                              moments);
 }
 
 /* Random keys of one trial. */
@@ -122,11 +117,7 @@ int lab_rivals_measure(struct lab_session *session, int64_t m, int64_t d, uint64
                        int64_t trials, struct lab_moments *share)
 {
     const struct draws draws = {.m = m, .d = d, .seed = session->seed, .stream = stream};
-    const struct lab_trials plan = {.trial = rivals_trial,
-                                    .arg = &draws,
-                                    .trials = trials,
-                                    .count = 1,
-                                    .scratch = (size_t)((m + RIVALS) * (d + 1) + d)};
 
-    return lab_measure_trials(session, &plan, share);
+    return lab_measure_trials(session, rivals_trial, &draws, trials, 1,
+                              (m + RIVALS) * (d + 1) + d, share);
 }

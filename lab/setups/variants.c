@@ -16,19 +16,6 @@ struct draws {
     uint64_t seed, stream;
 };
 
-static int measure(struct lab_session *session, lab_trial trial,
-                   const struct draws *draws, int64_t trials, int count, int64_t scratch,
-                   struct lab_moments *moments)
-{
-    const struct lab_trials plan = {.trial = trial,
-                                    .arg = draws,
-                                    .trials = trials,
-                                    .count = count,
-                                    .scratch = (size_t)scratch};
-
-    return lab_measure_trials(session, &plan, moments);
-}
-
 /* ---- Synthesizer ---------------------------------------------------------------- */
 
 enum { SCORE_STREAM = 1, PLACE_STREAM };
@@ -86,8 +73,8 @@ int lab_synthesizer_measure(struct lab_session *session, int64_t n, double beta,
 {
     const struct draws draws = {.n = n, .beta = beta, .seed = session->seed};
 
-    return measure(session, search_trial, &draws, trials, LAB_SEARCH_VALUES,
-                   n * n + 4 * n, moments);
+    return lab_measure_trials(session, search_trial, &draws, trials, LAB_SEARCH_VALUES,
+                              n * n + 4 * n, moments);
 }
 
 /* ---- bottleneck ----------------------------------------------------------------- */
@@ -213,6 +200,6 @@ int lab_noisy_weights_measure(struct lab_session *session, int64_t n, double bet
 {
     const struct draws draws = {n, beta, sqrt(sigma2), session->seed, stream};
 
-    return measure(session, noisy_trial, &draws, trials, LAB_NOISE_VALUES, 3 * n,
-                   moments);
+    return lab_measure_trials(session, noisy_trial, &draws, trials, LAB_NOISE_VALUES,
+                              3 * n, moments);
 }

@@ -93,7 +93,7 @@ static int measure(struct lab_run *run, const struct lab_setting *p,
         return -1;
     const int failed =
         lab_keys_attend(&run->session, run->ctx, dtypes[(int)p->at[USED_DTYPE]], &keys,
-                        &p->at[BETA], p->at[USED_TAU]);
+                        p->at[BETA], NULL, p->at[USED_TAU]);
     found[P_TOP].measured = keys.first;
     found[P_TOP].allowed = is_narrow ? rounding_of(p) : 0;
     found[ERROR_NORM].measured = lab_keys_error(&keys, &whole);

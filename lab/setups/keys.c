@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/measure/frames.h"
+#include "attend/theory.h"
 #include "lab/measure/forward.h"
+#include "lab/measure/frames.h"
 
 /* Streams of random numbers that experiments must leave alone. */
-enum { KEY_STREAM = 1 << 20, VALUE_STREAM };
+enum { PINV_STREAM = 1, KEY_STREAM = 1 << 20, VALUE_STREAM };
 
 static void fill(struct lab_keys *keys, const struct lab_keys_shape *shape)
 {
@@ -57,8 +58,13 @@ void lab_keys_close(struct lab_keys *keys)
     *keys = (struct lab_keys){0};
 }
 
+static double coefficient(double beta, const double *offset, int64_t i)
+{
+    return offset ? beta + offset[i] : beta;
+}
+
 int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
-                    struct lab_keys *keys, const double *coefficient, double tau)
+                    struct lab_keys *keys, double beta, const double *offset, double tau)
 {
     const int64_t d = keys->d;
     struct lab_row_stats stats;
@@ -66,7 +72,7 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dty
     memset(keys->query, 0, sizeof(double) * (size_t)d);
     for (int64_t i = 0; i < keys->m; i++)
         for (int64_t c = 0; c < d; c++)
-            keys->query[c] += coefficient[i] * keys->key[i * d + c];
+            keys->query[c] += coefficient(beta, offset, i) * keys->key[i * d + c];
     const int failed = lab_measure_as(
         session, ctx, dtype,
         &LAB_PROBLEM(keys->n, d, keys->query, keys->key, tau, .dv = d, .v = keys->value,
@@ -75,6 +81,52 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dty
     if (!failed)
         keys->first = dtype == ATTEND_F64 ? stats.first : keys->weights[0];
     return failed;
+}
+
+struct search {
+    struct lab_session *session;
+    attend_context *ctx;
+    struct lab_keys *keys;
+    const double *offset;
+    double tau;
+};
+
+/* The logit of the leak, which falls as the scale grows. */
+static int leak_at(void *arg, double beta, double *logit)
+{
+    const struct search *const s = arg;
+
+    if (lab_keys_attend(s->session, s->ctx, ATTEND_F64, s->keys, beta, s->offset, s->tau))
+        return -1;
+    *logit = log(s->keys->leak / (1 - s->keys->leak));
+    return 0;
+}
+
+int lab_keys_find_beta(struct lab_session *session, attend_context *ctx,
+                       struct lab_keys *keys, const double *offset, double tau,
+                       double leak, double *beta)
+{
+    struct search search = {session, ctx, keys, offset, tau};
+
+    return lab_reach(leak_at, &search, 1 / tau, attend_theory_logit(leak), beta);
+}
+
+int lab_keys_pinv_leak(struct lab_session *session, attend_context *ctx, int64_t n,
+                       int64_t m, double beta, const double *offset, double tau,
+                       double *scratch, double *leak)
+{
+    const int64_t d = 2 * n;
+    double *const key = scratch, *const query = key + n * d, *const score = query + d;
+
+    lab_normals(session->seed, PINV_STREAM, 0, key, n * d);
+    for (int64_t i = 0; i < n; i++) {
+        lab_unit(key + i * d, d);
+        score[i] = i < m ? coefficient(beta, offset, i) : 0;
+    }
+    if (attend_theory_query_for_scores(key, n, d, score, query))
+        return lab_fail(session, "the random keys are dependent");
+    return lab_measure(session, ctx,
+                       &LAB_PROBLEM(n, d, query, key, tau, .wanted = m, .rest = leak));
 }
 
 double lab_keys_error(const struct lab_keys *keys, const double *target)

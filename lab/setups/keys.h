@@ -45,12 +45,24 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
 void lab_keys_close(struct lab_keys *keys);
 
 /*
- * q = sum_{i < m} coefficient[i] k_i, scores tau <q, k_i>.  0, or -1 after lab_fail().  A
- * dtype other than f64 takes `plain` keys, whose entries are exact in any type, and gives
- * no leak.
+ * q = sum_{i < m} (beta + offset[i]) k_i, offsets of NULL are 0; scores tau <q, k_i>.  0,
+ * or -1 after lab_fail().  A dtype other than f64 takes `plain` keys, whose entries are
+ * exact in any type, and gives no leak.
  */
 int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
-                    struct lab_keys *keys, const double *coefficient, double tau);
+                    struct lab_keys *keys, double beta, const double *offset, double tau);
+/* The beta at which the leak has this size, found on the engine. */
+int lab_keys_find_beta(struct lab_session *session, attend_context *ctx,
+                       struct lab_keys *keys, const double *offset, double tau,
+                       double leak, double *beta);
+/*
+ * The leak of n random unit keys in 2 n dimensions, independent but far from orthogonal:
+ * q = pinv(K) s gives them the scores of orthonormal ones, and so the same leak.
+ * `scratch` has 2 n^2 + 3 n numbers.
+ */
+int lab_keys_pinv_leak(struct lab_session *session, attend_context *ctx, int64_t n,
+                       int64_t m, double beta, const double *offset, double tau,
+                       double *scratch, double *leak);
 
 /* |c - sum_{i < m} target[i] v_i| of the last lab_keys_attend(). */
 double lab_keys_error(const struct lab_keys *keys, const double *target);

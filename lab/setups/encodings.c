@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "attend/layer.h"
+#include "attend/theory.h"
 #include "lab/measure/forward.h"
+#include "lab/setups/tokens.h"
 
 void lab_encode(const struct lab_encodings *e, int64_t first, int64_t count, double *phi)
 {
@@ -113,4 +115,59 @@ int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings 
         }
     }
     return best;
+}
+
+/* ---- attention ----------------------------------------------------------------- */
+
+/* Attention on x with positions shift, shift + 1, ...; `moved` (t, d) is scratch. */
+static int attend_at(struct lab_session *session, attend_context *ctx,
+                     enum lab_positions kind, const struct lab_tokens *tokens,
+                     const double *x, int64_t shift, double *moved, double *h)
+{
+    const int64_t t = tokens->t, count = t * tokens->d;
+    int64_t positions[LAB_POSITIONS_MAX];
+
+    for (int64_t i = 0; i < t; i++)
+        positions[i] = i + shift;
+    if (kind == LAB_SINUSOID) {
+        attend_layer_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAYER_BASE, positions,
+                               moved, NULL);
+        for (int64_t i = 0; i < count; i++)
+            moved[i] += x[i];
+    }
+    return lab_tokens_layer(
+        session, ctx, tokens, NULL,
+        kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
+        positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
+}
+
+int lab_positions_defects(struct lab_session *session, attend_context *ctx,
+                          enum lab_positions kind, int64_t t, int64_t d, int64_t offset,
+                          double *permuted, double *shifted)
+{
+    struct lab_tokens tokens = {.t = t, .d = d, .heads = 1, .dtype = ATTEND_F64};
+    const int64_t count = t * d;
+    double *const px = malloc((size_t)(5 * count) * sizeof *px), *const h = px + count;
+    double *const got = h + count, *const expect = got + count;
+    double *const scratch = expect + count;
+    int64_t order[LAB_POSITIONS_MAX];
+
+    int failed = px == NULL || lab_tokens_open(session, &tokens);
+    if (failed)
+        lab_fail(session, "out of memory for %lld tokens", (long long)t);
+    else {
+        lab_tokens_order(session->seed, t, order);
+        attend_theory_permute_rows(tokens.x, t, d, order, px);
+        failed = attend_at(session, ctx, kind, &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(session, ctx, kind, &tokens, px, 0, scratch, got);
+    }
+    if (!failed) {
+        attend_theory_permute_rows(h, t, d, order, expect);
+        *permuted = lab_most_apart(got, expect, count);
+        failed = attend_at(session, ctx, kind, &tokens, tokens.x, offset, scratch, got);
+        *shifted = lab_most_apart(got, h, count);
+    }
+    lab_tokens_close(&tokens);
+    free(px);
+    return failed ? -1 : 0;
 }

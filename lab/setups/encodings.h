@@ -45,4 +45,14 @@ int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e
 int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
                               int64_t T, double *distance);
 
+/*
+ * Attention on `tokens` <= LAB_POSITIONS_MAX random tokens of d columns with positions 0,
+ * 1, ...: max|Att(PX) - P Att(X)|, where positions stay, and max|Att - Att at positions +
+ * offset|.  0, or -1 after lab_fail().
+ */
+enum { LAB_POSITIONS_MAX = 256 };
+int lab_positions_defects(struct lab_session *session, attend_context *ctx,
+                          enum lab_positions kind, int64_t tokens, int64_t d,
+                          int64_t offset, double *permuted, double *shifted);
+
 #endif

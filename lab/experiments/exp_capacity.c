@@ -4,7 +4,7 @@
 
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
-#include "lab/setups/targets.h"
+#include "lab/setups/random_keys.h"
 
 enum { OWN_STREAM = 1, SWEEP_STREAM };
 

@@ -6,7 +6,7 @@
  */
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
-#include "lab/setups/random_heads.h"
+#include "lab/setups/random_keys.h"
 #include "lab/setups/scene_laws.h"
 
 #include <math.h>

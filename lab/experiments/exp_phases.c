@@ -5,7 +5,7 @@
 
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
-#include "lab/setups/random_logits.h"
+#include "lab/setups/random_keys.h"
 
 enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
 
@@ -22,10 +22,9 @@ static const struct lab_flag flags[] = {
 
 enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn */
 
-static struct lab_logits logits_of(const struct lab_setting *p, uint64_t stream)
+static struct lab_logits logits_of(const struct lab_setting *p)
 {
-    return (struct lab_logits){(int64_t)p->at[N], (int64_t)p->at[DRAWN], p->at[SPREAD],
-                               stream};
+    return (struct lab_logits){(int64_t)p->at[N], (int64_t)p->at[DRAWN], p->at[SPREAD]};
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -57,9 +56,9 @@ static void theory_of(const struct lab_setting *p, double *theory)
 static int measure(struct lab_run *run, const struct lab_setting *p, uint64_t stream,
                    int64_t trials, struct lab_sample *sample)
 {
-    const struct lab_logits logits = logits_of(p, stream);
+    const struct lab_logits logits = logits_of(p);
 
-    return lab_logits_measure(&run->session, &logits, trials, sample->moments);
+    return lab_logits_measure(&run->session, &logits, stream, trials, sample->moments);
 }
 
 static void finish(const struct lab_setting *p, struct lab_sample *sample)
@@ -171,9 +170,9 @@ static int scatter(struct lab_run *run)
         attend_error err;
         double r;
         p.at[SPREAD] = spreads[x % SPREADS];
-        const struct lab_logits logits = logits_of(&p, SCATTER_STREAM);
-        if (lab_logits_row(&logits, run->session.seed, (uint64_t)x, run->ctx, scratch,
-                           &stats, &r, &err) != ATTEND_OK)
+        const struct lab_logits logits = logits_of(&p);
+        if (lab_logits_row(&logits, run->session.seed, SCATTER_STREAM, (uint64_t)x,
+                           run->ctx, scratch, &stats, &r, &err) != ATTEND_OK)
             return lab_fail(&run->session, "%s", err.message);
         lab_series_point(points, r, stats.entropy, 0);
         nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));

@@ -174,12 +174,15 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     return failed;
 }
 
-static int open_worker(struct lab_worker *worker, size_t scratch)
+static int open_worker(struct lab_worker *worker, const struct lab_blocks *blocks,
+                       uint64_t seed)
 {
     attend_options options = attend_options_default();
 
     options.threads = 1;
-    worker->scratch = calloc(scratch + 1, sizeof(double));
+    worker->seed = seed;
+    worker->stream = blocks->stream;
+    worker->scratch = calloc(blocks->scratch + 1, sizeof(double));
     return !worker->scratch ||
            attend_context_create(&worker->ctx, &options, NULL) != ATTEND_OK;
 }
@@ -208,7 +211,7 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
     for (size_t b = 0; b < (size_t)most && bins && wave.results; b++)
         wave.results[b].histogram = bins + b * count;
     for (int w = 0; w < threads && !failed; w++)
-        failed = open_worker(&wave.workers[w], blocks->scratch);
+        failed = open_worker(&wave.workers[w], blocks, session->seed);
     if (failed)
         lab_fail(session, "out of memory for the trials");
     else
@@ -254,7 +257,7 @@ static attend_status perform_trials(const void *arg, struct lab_worker *worker,
 }
 
 int lab_measure_trials(struct lab_session *session, lab_trial trial, const void *arg,
-                       int64_t trials, int count, int64_t scratch,
+                       uint64_t stream, int64_t trials, int count, int64_t scratch,
                        struct lab_moments *moments)
 {
     const struct plan plan = {trial, arg, count};
@@ -262,6 +265,7 @@ int lab_measure_trials(struct lab_session *session, lab_trial trial, const void 
                                       .size = BLOCK,
                                       .count = count,
                                       .scratch = (size_t)scratch,
+                                      .stream = stream,
                                       .perform = perform_trials,
                                       .arg = &plan};
 

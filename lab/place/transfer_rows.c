@@ -282,7 +282,7 @@ static int measure(struct lab_run *run, const struct lab_synthetic *head, int64_
 
     for (int f = 0; f < LAB_KEY_FORMATS; f++)
         plan.is_wanted[f] = lab_transfer_wants(run, f);
-    if (lab_measure_trials(&run->session, trial, &plan, trials, VALUES,
+    if (lab_measure_trials(&run->session, trial, &plan, head->stream, trials, VALUES,
                            lab_synthetic_size(head) + lab_transfer_scratch(&shape),
                            moments))
         return -1;

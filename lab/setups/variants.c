@@ -10,10 +10,9 @@
 #include "lab/setups/tokens.h"
 
 /* The arg of a trial. */
-struct draws {
+struct row {
     int64_t n;
     double beta, sigma;
-    uint64_t seed, stream;
 };
 
 /* ---- Synthesizer ---------------------------------------------------------------- */
@@ -33,18 +32,18 @@ static int64_t largest(const double *weights, int64_t n)
 static attend_status search_trial(const void *arg, struct lab_worker *worker,
                                   uint64_t trial, double *values)
 {
-    const struct draws *const draws = arg;
-    const int64_t n = draws->n;
+    const struct row *const row = arg;
+    const int64_t n = row->n;
     double *const key = worker->scratch, *const query = key + n * n;
     double *const weights = query + n, *const bias = weights + n,
                   *const before = bias + n;
     struct lab_problem problem =
-        LAB_PROBLEM(n, n, query, key, draws->beta, .weights = weights);
+        LAB_PROBLEM(n, n, query, key, row->beta, .weights = weights);
     uint32_t word;
 
-    lab_random_words(draws->seed, PLACE_STREAM, trial, &word, 1);
+    lab_random_words(worker->seed, PLACE_STREAM, trial, &word, 1);
     const int64_t place = (int64_t)(((uint64_t)word * (uint64_t)n) >> 32);
-    lab_normals(draws->seed, SCORE_STREAM, 0, bias, n);
+    lab_normals(worker->seed, SCORE_STREAM, 0, bias, n);
     memset(key, 0, sizeof(double) * (size_t)(n * n + n));
     query[0] = 1;
     for (int64_t i = 0; i < n; i++)
@@ -71,9 +70,9 @@ static attend_status search_trial(const void *arg, struct lab_worker *worker,
 int lab_synthesizer_measure(struct lab_session *session, int64_t n, double beta,
                             int64_t trials, struct lab_moments *moments)
 {
-    const struct draws draws = {.n = n, .beta = beta, .seed = session->seed};
+    const struct row row = {.n = n, .beta = beta};
 
-    return lab_measure_trials(session, search_trial, &draws, trials, LAB_SEARCH_VALUES,
+    return lab_measure_trials(session, search_trial, &row, 0, trials, LAB_SEARCH_VALUES,
                               n * n + 4 * n, moments);
 }
 
@@ -170,16 +169,16 @@ int lab_sigmoid_measure(struct lab_session *session, attend_context *ctx, int64_
 static attend_status noisy_trial(const void *arg, struct lab_worker *worker,
                                  uint64_t trial, double *values)
 {
-    const struct draws *const draws = arg;
-    const int64_t n = draws->n;
+    const struct row *const row = arg;
+    const int64_t n = row->n;
     double *const score = worker->scratch, *const weights = score + n;
     const double one = 1;
     double noise;
 
-    lab_normals(draws->seed, draws->stream, trial, &noise, 1);
+    lab_normals(worker->seed, worker->stream, trial, &noise, 1);
     memset(score, 0, sizeof(double) * (size_t)n);
-    score[0] = draws->beta * (1 + draws->sigma * noise);
-    score[1] = draws->beta;
+    score[0] = row->beta * (1 + row->sigma * noise);
+    score[1] = row->beta;
     attend_status status =
         lab_forward(worker->ctx, &LAB_PROBLEM(n, 1, &one, score, 1, .weights = weights),
                     &worker->err);
@@ -198,8 +197,8 @@ int lab_noisy_weights_measure(struct lab_session *session, int64_t n, double bet
                               double sigma2, uint64_t stream, int64_t trials,
                               struct lab_moments *moments)
 {
-    const struct draws draws = {n, beta, sqrt(sigma2), session->seed, stream};
+    const struct row row = {n, beta, sqrt(sigma2)};
 
-    return lab_measure_trials(session, noisy_trial, &draws, trials, LAB_NOISE_VALUES,
-                              3 * n, moments);
+    return lab_measure_trials(session, noisy_trial, &row, stream, trials,
+                              LAB_NOISE_VALUES, 3 * n, moments);
 }

@@ -131,10 +131,10 @@ static int measure_keys(struct lab_run *run, const struct lab_setting *p,
                                          .plain = p->at[D] < p->at[N]};
     struct lab_keys keys;
 
-    if (lab_keys_open(&run->session, &shape, &keys))
+    if (lab_keys_open(&run->session, run->ctx, &shape, &keys))
         return -1;
-    int failed = found && lab_keys_attend(&run->session, run->ctx, ATTEND_F64, &keys,
-                                          p->at[BETA], wanted->offset, tau_of(p));
+    int failed = found && lab_keys_attend(&keys, ATTEND_F64, p->at[BETA], wanted->offset,
+                                          tau_of(p));
     if (found) {
         found[LEAK].measured = keys.leak;
         found[P_FIRST].measured = keys.first;
@@ -142,8 +142,7 @@ static int measure_keys(struct lab_run *run, const struct lab_setting *p,
         found[ERROR_NORM].allowed = 1e-13; /* a difference of vectors of norm 1 */
     }
     if (beta && !failed)
-        failed = lab_keys_find_beta(&run->session, run->ctx, &keys, wanted->offset,
-                                    tau_of(p), p->at[EPS], beta);
+        failed = lab_keys_find_beta(&keys, wanted->offset, tau_of(p), p->at[EPS], beta);
     lab_keys_close(&keys);
     return failed;
 }

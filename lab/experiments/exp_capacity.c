@@ -27,7 +27,7 @@ static const struct lab_observable rows[] = {
     {"success_random_naive", LAB_NAIVE_SUCCESS, LAB_PROBABILITY, 1},
     {"success_random_pinv", LAB_PINV_SUCCESS, LAB_PROBABILITY, 1},
     {"member_spread", LAB_SPREAD, LAB_MEAN, 0},
-    {"member_spread_pinv", LAB_PINV_SPREAD, LAB_MEAN, 0},
+    {"member_spread_pinv", LAB_PINV_SPREAD, LAB_VANISHING_MEAN, 1e-9},
 };
 enum {
     P_SUCCESS,
@@ -87,7 +87,6 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
                   (struct lab_estimate){.value = spread,
                                         .se = lab_moments_mean_se(&moments[LAB_SPREAD]) /
                                               (2 * spread)});
-    found[MEMBER_SPREAD_PINV] = lab_zero(moments[LAB_PINV_SPREAD].mean, 1e-9);
     for (int r = 0; r <= MEMBER_SPREAD_PINV; r++)
         found[r].is_absent = moments[rows[r].value].count == 0;
     found[MEMBER_SPREAD].is_absent |= p->at[TARGETS] == 1;

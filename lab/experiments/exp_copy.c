@@ -89,11 +89,10 @@ static int measure(struct lab_run *run, const struct lab_setting *p,
     struct lab_keys keys;
     const double whole = 1;
 
-    if (lab_keys_open(&run->session, &shape, &keys))
+    if (lab_keys_open(&run->session, run->ctx, &shape, &keys))
         return -1;
-    const int failed =
-        lab_keys_attend(&run->session, run->ctx, dtypes[(int)p->at[USED_DTYPE]], &keys,
-                        p->at[BETA], NULL, p->at[USED_TAU]);
+    const int failed = lab_keys_attend(&keys, dtypes[(int)p->at[USED_DTYPE]], p->at[BETA],
+                                       NULL, p->at[USED_TAU]);
     found[P_TOP].measured = keys.first;
     found[P_TOP].allowed = is_narrow ? rounding_of(p) : 0;
     found[ERROR_NORM].measured = lab_keys_error(&keys, &whole);

@@ -88,15 +88,11 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
 
     for (int positive = 0; positive < 2; positive++) {
         struct lab_found *const found = sample->found + positive * LAB_TWO_ROWS;
-        const int is_empty =
-            sample->moments[positive * LAB_TWO_VALUES + LAB_TWO_W1].count == 0;
+        if (sample->moments[positive * LAB_TWO_VALUES].count == 0)
+            continue;
         lab_two_spreads(&scene, positive, sample->moments, spreads);
-        for (int x = 0; x < 3; x++)
-            found[LAB_TWO_VAR_C1 + x] =
-                lab_exact(found[LAB_TWO_VAR_C1 + x].theory, spreads[x]);
-        for (int r = 0; r < LAB_TWO_ROWS && is_empty; r++)
-            found[r] = lab_exact(found[r].theory,
-                                 (struct lab_estimate){.value = NAN, .se = NAN});
+        for (int r = LAB_TWO_VAR_C1; r <= LAB_TWO_COV_C1_C2; r++)
+            found[r] = lab_exact(found[r].theory, spreads[r - LAB_TWO_VAR_C1]);
     }
 }
 

@@ -80,7 +80,7 @@ static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
                         const struct lab_setting *p, double *theory, double *measured)
 {
     const int64_t positions = (int64_t)p->at[T];
-    const int64_t found = lab_encodings_nearest(&run->session, e, positions, measured);
+    const int64_t found = lab_encodings_nearest(e, positions, measured);
 
     if (found < 0)
         return -1;
@@ -105,7 +105,7 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
     lab_encode(e, 0, count, e->a);
     lab_encode(e, (int64_t)p->at[OFFSET], count, e->b);
-    if (lab_encodings_dot(&run->session, e, count, e->a, e->b, e->dot))
+    if (lab_encodings_dot(e, count, e->a, e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
@@ -215,7 +215,7 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(curve.theory, (double)x / 8.0,
                          attend_theory_sinusoid_dot(e->d, (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(&run->session, e, 0, count + 1))
+    if (lab_encodings_dot_first(e, 0, count + 1))
         return -1;
     for (int64_t i = 0; i <= count; i++)
         lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
@@ -240,7 +240,7 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
         lab_encode(e, i, 1, e->b);
         for (int64_t at = 0; at < count * e->d; at++)
             e->a[at] -= e->b[at % e->d];
-        if (lab_encodings_dot(&run->session, e, count, e->a, e->a, e->dot))
+        if (lab_encodings_dot(e, count, e->a, e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < count; j++)

@@ -23,7 +23,7 @@ enum { N, LATENTS, BETA, SIGMA2 }; /* flags */
 static const struct lab_observable search_rows[] = {
     {"attention_hit", LAB_ATTENTION_HIT, LAB_PROBABILITY, 1},
     {"synthesizer_hit", LAB_SYNTHESIZER_HIT, LAB_PROBABILITY, 1},
-    {"synthesizer_key_effect", LAB_KEY_EFFECT, LAB_MEAN, 0},
+    {"synthesizer_key_effect", LAB_KEY_EFFECT, LAB_VANISHING_MEAN, 0},
 };
 
 static void search_theory(const struct lab_setting *p, double *theory)
@@ -42,17 +42,9 @@ static int search_trials(struct lab_run *run, const struct lab_setting *p,
                                    sample->moments);
 }
 
-static void search_finish(const struct lab_setting *p, struct lab_sample *sample)
-{
-    struct lab_found *const effect = &sample->found[LAB_KEY_EFFECT];
-
-    (void)p;
-    *effect = lab_zero(effect->measured, 0);
-}
-
 static const struct lab_model search = {LAB_ROWS(search_rows), .theory = search_theory,
                                         .values = LAB_SEARCH_VALUES,
-                                        .trials = search_trials, .finish = search_finish};
+                                        .trials = search_trials};
 
 /* ---- bottleneck: n tokens to m latents and back -------------------------- */
 
@@ -195,7 +187,8 @@ static const struct lab_observable noise_rows[] = {
     {"softmax_var_a", LAB_SOFTMAX_A, LAB_VARIANCE_WITHIN, 1},
     {"softmax_var_b", LAB_SOFTMAX_B, LAB_VARIANCE_WITHIN, 1},
     {"sigmoid_var_a", LAB_SIGMOID_A, LAB_VARIANCE_WITHIN, 1},
-    {"sigmoid_var_b", LAB_SIGMOID_B, LAB_VARIANCE_WITHIN, 1},
+    /* In sigmoid attention the weight of b is constant. */
+    {"sigmoid_var_b", LAB_SIGMOID_B, LAB_VANISHING_VARIANCE, 0},
 };
 
 static int noise_trials(struct lab_run *run, const struct lab_setting *p, uint64_t stream,
@@ -220,18 +213,9 @@ static void noise_theory(const struct lab_setting *p, double *theory)
     theory[LAB_SIGMOID_B] = 0;
 }
 
-/* In sigmoid attention the weight of b is constant. */
-static void noise_finish(const struct lab_setting *p, struct lab_sample *sample)
-{
-    struct lab_found *const b = &sample->found[LAB_SIGMOID_B];
-
-    (void)p;
-    *b = lab_zero(b->measured, 0);
-}
-
 static const struct lab_model noisy = {LAB_ROWS(noise_rows), .theory = noise_theory,
-                                       .values = LAB_NOISE_VALUES, .trials = noise_trials,
-                                       .finish = noise_finish};
+                                       .values = LAB_NOISE_VALUES,
+                                       .trials = noise_trials};
 
 static int sigmoid_sweep(struct lab_run *run)
 {

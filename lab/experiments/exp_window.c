@@ -29,7 +29,7 @@ static const struct lab_observable rows[] = {
     {"var_share", SHARE, LAB_VARIANCE_WITHIN, 1},
     {"abs_dev_share", SHARE_DEV, LAB_DISTANCE, 0.5},
     {"p_share_outside_10_90", SHARE_OUTSIDE, LAB_PROBABILITY, 1},
-    {"var_score_gap", GAP, LAB_VARIANCE, 0},
+    {"var_score_gap", GAP, LAB_VARIANCE_OF_GAP, 0},
 };
 enum { VAR_W = 1, MEAN_LEAK, VAR_SHARE = 4, ABS_DEV_SHARE, P_OUTSIDE, VAR_GAP };
 
@@ -64,20 +64,9 @@ static void observe(const struct lab_setting *p, const struct lab_outcome *outco
     values[GAP] = gap;
 }
 
-/* The scores, of whose size the gap is a difference, are of size 1. */
-static void finish(const struct lab_setting *p, struct lab_sample *sample)
-{
-    struct lab_moments gap = sample->moments[GAP];
-
-    (void)p;
-    gap.size = 1;
-    sample->found[VAR_GAP] =
-        lab_exact(sample->found[VAR_GAP].theory, lab_estimate_variance(&gap));
-}
-
-static const struct lab_model model = {
-    LAB_ROWS(rows),    .theory = theory_of, .values = VALUES, .pair_values = SHARE,
-    .scene = scene_of, .observe = observe,  .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows),    .theory = theory_of,
+                                       .values = VALUES,  .pair_values = SHARE,
+                                       .scene = scene_of, .observe = observe};
 
 /* The least C without noise at which eps leaks among n keys; 0: nothing leaks. */
 static double least_scale(const struct lab_setting *p)

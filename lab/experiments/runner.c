@@ -93,9 +93,10 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
         return -1;
     for (int r = 0; r < model->count; r++) {
         const struct lab_observable *const row = &model->rows[r];
-        found[r] =
-            lab_exact(found[r].theory,
-                      lab_estimate_by(row->how, &sample->moments[row->value], row->most));
+        const struct lab_estimate estimate =
+            lab_estimate_by(row->how, &sample->moments[row->value], row->most);
+        found[r] = row->how >= LAB_VANISHING_MEAN ? lab_zero(estimate.value, row->most)
+                                                  : lab_exact(found[r].theory, estimate);
     }
     if (model->finish)
         model->finish(at, sample);

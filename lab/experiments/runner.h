@@ -14,7 +14,7 @@ struct lab_observable {
     const char *quantity;
     int value;
     enum lab_estimator how;
-    double most; /* the value lies within [0, most] */
+    double most; /* the value lies within [0, most]; of what vanishes: rounding allowed */
 };
 
 /* The measurements of a setting. */

@@ -27,10 +27,10 @@ void lab_encode(const struct lab_encodings *e, int64_t first, int64_t count, dou
                         NULL);
 }
 
-int lab_encodings_dot(struct lab_session *session, const struct lab_encodings *e,
-                      int64_t count, const double *a, const double *b, double *dot)
+int lab_encodings_dot(const struct lab_encodings *e, int64_t count, const double *a,
+                      const double *b, double *dot)
 {
-    return lab_measure(session, e->ctx,
+    return lab_measure(e->session, e->ctx,
                        &LAB_PROBLEM(1, e->d, a, b, 1.0, .nb = count, .lse = dot));
 }
 
@@ -39,6 +39,7 @@ int lab_encodings_open(struct lab_session *session, enum lab_positions kind, int
 {
     const size_t count = (size_t)(LAB_ENCODINGS_MAX * d);
     *e = (struct lab_encodings){
+        .session = session,
         .kind = kind,
         .d = d,
         .a = malloc((2 * count + LAB_ENCODINGS_MAX) * sizeof *e->a)};
@@ -58,8 +59,7 @@ void lab_encodings_close(struct lab_encodings *e)
 }
 
 /* |phi_t - phi_0|, from the difference itself: no digits are lost where it is small. */
-static int distance_to(struct lab_session *session, struct lab_encodings *e, int64_t t,
-                       double *distance)
+static int distance_to(struct lab_encodings *e, int64_t t, double *distance)
 {
     double *const zero = e->b + e->d;
 
@@ -67,19 +67,18 @@ static int distance_to(struct lab_session *session, struct lab_encodings *e, int
     lab_encode(e, 0, 1, zero);
     for (int64_t c = 0; c < e->d; c++)
         e->b[c] -= zero[c];
-    if (lab_encodings_dot(session, e, 1, e->b, e->b, distance))
+    if (lab_encodings_dot(e, 1, e->b, e->b, distance))
         return -1;
     *distance = sqrt(*distance);
     return 0;
 }
 
-int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e,
-                            int64_t first, int64_t count)
+int lab_encodings_dot_first(struct lab_encodings *e, int64_t first, int64_t count)
 {
     lab_encode(e, first, count, e->a);
     lab_encode(e, 0, 1, e->b);
     return lab_measure(
-        session, e->ctx,
+        e->session, e->ctx,
         &LAB_PROBLEM(1, e->d, e->a, e->b, 1.0, .nq = count, .lse = e->dot));
 }
 
@@ -87,26 +86,25 @@ int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e
  * Encodings have equal norms: the nearest has the largest product.  Those that are as
  * large but for rounding are compared by their distances.
  */
-int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
-                              int64_t T, double *distance)
+int64_t lab_encodings_nearest(struct lab_encodings *e, int64_t T, double *distance)
 {
     const double rounding = 1e-14 * (double)e->d;
     double largest = -INFINITY;
     int64_t best = 1;
 
     *distance = INFINITY;
-    for (int64_t first = 1; first < T && !lab_stopped(session);
+    for (int64_t first = 1; first < T && !lab_stopped(e->session);
          first += LAB_ENCODINGS_MAX) {
         const int64_t count =
             T - first < LAB_ENCODINGS_MAX ? T - first : LAB_ENCODINGS_MAX;
-        if (lab_encodings_dot_first(session, e, first, count))
+        if (lab_encodings_dot_first(e, first, count))
             return -1;
         for (int64_t i = 0; i < count; i++) {
             double here;
             if (e->dot[i] < largest - rounding)
                 continue;
             largest = fmax(largest, e->dot[i]);
-            if (distance_to(session, e, first + i, &here))
+            if (distance_to(e, first + i, &here))
                 return -1;
             if (here < *distance) {
                 *distance = here;

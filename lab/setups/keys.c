@@ -27,8 +27,8 @@ static void fill(struct lab_keys *keys, const struct lab_keys_shape *shape)
             keys->key[i * d + c] = along * keys->key[c] + across * keys->key[i * d + c];
 }
 
-int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shape,
-                  struct lab_keys *keys)
+int lab_keys_open(struct lab_session *session, attend_context *ctx,
+                  const struct lab_keys_shape *shape, struct lab_keys *keys)
 {
     const int64_t n = shape->n;
     const int frames = !shape->plain && shape->d <= LAB_FRAME_MAX / n;
@@ -38,8 +38,13 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
 
     if (!key)
         return lab_fail(session, "out of memory for %lld keys", (long long)n);
-    *keys = (struct lab_keys){
-        .n = n, .m = shape->m, .d = d, .key = key, .query = key + n * d};
+    *keys = (struct lab_keys){.session = session,
+                              .ctx = ctx,
+                              .n = n,
+                              .m = shape->m,
+                              .d = d,
+                              .key = key,
+                              .query = key + n * d};
     if (!frames) {
         keys->weights = keys->query + d;
     } else {
@@ -63,8 +68,8 @@ static double coefficient(double beta, const double *offset, int64_t i)
     return offset ? beta + offset[i] : beta;
 }
 
-int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
-                    struct lab_keys *keys, double beta, const double *offset, double tau)
+int lab_keys_attend(struct lab_keys *keys, attend_dtype dtype, double beta,
+                    const double *offset, double tau)
 {
     const int64_t d = keys->d;
     struct lab_row_stats stats;
@@ -74,7 +79,7 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dty
         for (int64_t c = 0; c < d; c++)
             keys->query[c] += coefficient(beta, offset, i) * keys->key[i * d + c];
     const int failed = lab_measure_as(
-        session, ctx, dtype,
+        keys->session, keys->ctx, dtype,
         &LAB_PROBLEM(keys->n, d, keys->query, keys->key, tau, .dv = d, .v = keys->value,
                      .out = keys->out, .weights = keys->weights, .stats = &stats,
                      .wanted = keys->m, .rest = &keys->leak));
@@ -84,8 +89,6 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dty
 }
 
 struct search {
-    struct lab_session *session;
-    attend_context *ctx;
     struct lab_keys *keys;
     const double *offset;
     double tau;
@@ -96,17 +99,16 @@ static int leak_at(void *arg, double beta, double *logit)
 {
     const struct search *const s = arg;
 
-    if (lab_keys_attend(s->session, s->ctx, ATTEND_F64, s->keys, beta, s->offset, s->tau))
+    if (lab_keys_attend(s->keys, ATTEND_F64, beta, s->offset, s->tau))
         return -1;
     *logit = log(s->keys->leak / (1 - s->keys->leak));
     return 0;
 }
 
-int lab_keys_find_beta(struct lab_session *session, attend_context *ctx,
-                       struct lab_keys *keys, const double *offset, double tau,
+int lab_keys_find_beta(struct lab_keys *keys, const double *offset, double tau,
                        double leak, double *beta)
 {
-    struct search search = {session, ctx, keys, offset, tau};
+    struct search search = {keys, offset, tau};
 
     return lab_reach(leak_at, &search, 1 / tau, attend_theory_logit(leak), beta);
 }

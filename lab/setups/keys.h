@@ -21,6 +21,8 @@
  * coefficients of the values are the weights.
  */
 struct lab_keys {
+    struct lab_session *session;
+    attend_context *ctx;
     int64_t n, m, d; /* d of the representation */
     double *key;     /* [n][d]; owns the others too */
     double *value;   /* [n][d], or NULL: coefficients are weights */
@@ -40,8 +42,8 @@ struct lab_keys_shape {
 };
 
 /* 0, or -1 after lab_fail() with nothing to free. */
-int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shape,
-                  struct lab_keys *keys);
+int lab_keys_open(struct lab_session *session, attend_context *ctx,
+                  const struct lab_keys_shape *shape, struct lab_keys *keys);
 void lab_keys_close(struct lab_keys *keys);
 
 /*
@@ -49,11 +51,10 @@ void lab_keys_close(struct lab_keys *keys);
  * or -1 after lab_fail().  A dtype other than f64 takes `plain` keys, whose entries are
  * exact in any type, and gives no leak.
  */
-int lab_keys_attend(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
-                    struct lab_keys *keys, double beta, const double *offset, double tau);
+int lab_keys_attend(struct lab_keys *keys, attend_dtype dtype, double beta,
+                    const double *offset, double tau);
 /* The beta at which the leak has this size, found on the engine. */
-int lab_keys_find_beta(struct lab_session *session, attend_context *ctx,
-                       struct lab_keys *keys, const double *offset, double tau,
+int lab_keys_find_beta(struct lab_keys *keys, const double *offset, double tau,
                        double leak, double *beta);
 /*
  * The leak of n random unit keys in 2 n dimensions, independent but far from orthogonal:

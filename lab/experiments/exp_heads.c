@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two heads (T13 - T16), with queries of published answers; keys of noisy length. */
-#include "lab/experiments/output_cloud.h"
+#include "lab/experiments/parts.h"
 
 #include <math.h>
 #include <string.h>

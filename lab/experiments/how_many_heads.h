@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The experiment on the number of heads, in two files: orthonormal keys and random ones.
+ */
+#ifndef LAB_HOW_MANY_HEADS_H
+#define LAB_HOW_MANY_HEADS_H
+
+#include "lab/experiments/experiment.h"
+
+enum { N, TARGETS, HEADS, SCALE, SIGMA2, D, GROUPS, NOISE, KEYS }; /* flags */
+
+/* Rows of the run's own setting, and figures, with random keys: 0, or -1. */
+int lab_shared_dimensions_rows(struct lab_run *run);
+int lab_shared_dimensions_sweep(struct lab_run *run);
+
+#endif

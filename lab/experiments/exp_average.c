@@ -200,7 +200,7 @@ static int sweep_beta(struct lab_run *run, struct lab_setting p)
                  "exceed ln(n/m) by a margin: being large is not enough.",
                  p.at[TARGETS], tau_of(&p));
     double steps[9];
-    struct lab_family family = {LEAK, N, LAB_MEMBERS(sizes), 0};
+    struct lab_family family = {LEAK, N, 0, LAB_MEMBERS(sizes), 0};
     const struct lab_sweep over_beta =
         LAB_SWEEP(BETA, steps, .line = {0, top, 64, LAB_EVENLY, 0, 0}, .only_drawn = 1);
 
@@ -228,7 +228,7 @@ static int sweep_size(struct lab_run *run, struct lab_setting p)
     for (; over_n.count > 0 && *over_n.steps <= p.at[TARGETS]; over_n.count--)
         over_n.steps++;
     return lab_curves(run, &of_beta, &over_n, p, figure,
-                      &(struct lab_family){BETA_NEEDED, TAU, LAB_MEMBERS(factors), 0});
+                      &(struct lab_family){BETA_NEEDED, TAU, 0, LAB_MEMBERS(factors), 0});
 }
 
 /* The leak at the run's parameters, and the scale that is needed. */

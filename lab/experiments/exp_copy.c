@@ -4,8 +4,6 @@
 
 #include "attend/theory.h"
 #include "lab/experiments/parts.h"
-#include "lab/measure/forward.h"
-#include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
 
 static const struct lab_flag flags[] = {
@@ -102,72 +100,6 @@ static int measure(struct lab_run *run, const struct lab_setting *p,
 static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
                                        .measure = measure};
 
-/* ---- rows of the run's own parameters ----------------------------------- */
-
-struct gap_search {
-    struct lab_run *run;
-    double *scores;
-    int64_t n;
-};
-
-/* The logit of the leak, which falls with the gap. */
-static int leak_at(void *arg, double gap, double *logit)
-{
-    const struct gap_search *const search = arg;
-    const double one = 1;
-    double leak;
-    struct lab_row_stats stats;
-    const struct lab_problem problem =
-        LAB_PROBLEM(search->n, 1, &one, search->scores, 1, .stats = &stats, .wanted = 1,
-                    .rest = &leak);
-
-    search->scores[0] = gap;
-    if (lab_measure(&search->run->session, search->run->ctx, &problem))
-        return -1;
-    *logit = log(leak / stats.first);
-    return 0;
-}
-
-static int emit_gap(struct lab_run *run, const struct lab_setting *p, double *scores)
-{
-    struct gap_search search = {run, scores, (int64_t)p->at[N]};
-    double gap;
-
-    if (lab_reach(leak_at, &search, 1, attend_theory_logit(p->at[EPS]), &gap))
-        return -1;
-    lab_emit_own(run, "gap_needed",
-                 lab_sure(attend_theory_copy_gap_needed(p->at[N], p->at[EPS]), gap));
-    return 0;
-}
-
-/*
- * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
- * weight.  Distances grow evenly from gap to 2 gap + 1.
- */
-static int emit_unequal(struct lab_run *run, const struct lab_setting *p, double *scores)
-{
-    const int64_t n = (int64_t)p->at[N];
-    const double gap = gap_of(p);
-    struct lab_row_stats stats;
-
-    for (int64_t i = 1; i < n; i++) {
-        const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
-        scores[i] = gap + along * (fabs(gap) + 1);
-    }
-    const double weight = attend_theory_copy_weight_gaps(scores + 1, n - 1);
-    scores[0] = 0;
-    for (int64_t i = 1; i < n; i++)
-        scores[i] = -scores[i];
-    if (lab_measure_scores(&run->session, run->ctx, n, scores, &stats))
-        return -1;
-    const double upper = attend_theory_copy_weight_upper_bound((double)n, gap);
-    const double lower = attend_theory_copy_weight_lower_bound((double)n, gap);
-    lab_emit_own(run, "p_top_unequal", lab_sure(weight, stats.first));
-    lab_emit_own(run, "p_top_unequal_upper", lab_below(upper, stats.first, 0));
-    lab_emit_own(run, "leak_unequal_upper", lab_below(1 - lower, 1 - stats.first, 1e-14));
-    return 0;
-}
-
 /* ---- sweeps and figures ------------------------------------------------ */
 
 static const double betas[] = {0,    2.5, 5,    7.5, 10,   12.5, 15,
@@ -177,7 +109,9 @@ static const struct lab_sweep over_beta = {
 
 static int sweep_gap(struct lab_run *run)
 {
-    static const double sizes[] = {2, 10, 1000, 1000000};
+    static const struct lab_member sizes[] = {
+        {2, "n = 2"}, {10, "n = 10"}, {1000, "n = 1000"}, {1000000, "n = 1000000"}};
+    const struct lab_family family = {P_TOP, N, D, LAB_MEMBERS(sizes), 0};
     struct lab_figure *const figure =
         lab_plot(run, "weight", "Copying: the weight of the wanted key",
                  "β (score gap at τ = 1)", "p_j (weight of the wanted key)", 0,
@@ -188,14 +122,7 @@ static int sweep_gap(struct lab_run *run)
     /* Measured at tau 1 in f64 whatever the flags; its rows show the flags. */
     p.at[USED_TAU] = p.at[NORM] = 1;
     p.at[USED_DTYPE] = p.at[COSINE] = 0;
-    for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        const struct lab_plotted drawn = {P_TOP,
-                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
-        p.at[N] = p.at[D] = sizes[x];
-        if (lab_sweep(run, &model, &over_beta, p, &drawn, 1))
-            return -1;
-    }
-    return 0;
+    return lab_curves(run, &model, &over_beta, p, figure, &family);
 }
 
 static int sweep_error(struct lab_run *run)
@@ -236,10 +163,8 @@ static int sweep_cosine(struct lab_run *run)
                                    : ", and it is 0");
 
     return lab_curves(run, &model, &over_cosine, p, figure,
-                      &(struct lab_family){P_TOP, NORM, LAB_MEMBERS(norms), 0});
+                      &(struct lab_family){P_TOP, NORM, 0, LAB_MEMBERS(norms), 0});
 }
-
-/* ---- the experiment ---------------------------------------------------- */
 
 static int perform(struct lab_run *run)
 {
@@ -253,10 +178,7 @@ static int perform(struct lab_run *run)
     lab_emit_own(
         run, "error_norm_bound",
         lab_below(bound_at(&p), sample.found[ERROR_NORM].measured, 2 * rounding_of(&p)));
-    double *const scratch = lab_scratch(run, (int64_t)p.at[N]);
-    if (!scratch || emit_gap(run, &p, scratch) || emit_unequal(run, &p, scratch))
-        return -1;
-    return lab_copy_rounding_rows(run);
+    return lab_copy_score_rows(run, gap_of(&p));
 }
 
 static int sweep(struct lab_run *run)

@@ -5,8 +5,7 @@
  * the dimensions, d_h = d/h each (T17, T21).
  */
 #include "attend/theory.h"
-#include "lab/experiments/how_many_heads.h"
-#include "lab/experiments/runner.h"
+#include "lab/experiments/exp_how_many_heads.h"
 #include "lab/setups/scene_laws.h"
 
 #include <math.h>
@@ -177,7 +176,7 @@ static int copies_curves(struct lab_run *run)
 {
     static const double heads[] = {1, 2, 4, 8, 16};
     static const struct lab_member noises[] = {{0, "shared"}, {1, "independent"}};
-    const struct lab_family family = {MSE, NOISE, LAB_MEMBERS(noises), .stride = 20};
+    const struct lab_family family = {MSE, NOISE, 0, LAB_MEMBERS(noises), .stride = 20};
     const struct lab_sweep over_h = LAB_SWEEP(
         HEADS, heads, .line = {1, LAB_HEADS_MAX, LAB_HEADS_MAX - 1, LAB_EVENLY, 0, 0},
         .stream = 200, .by_value = 1, .trials = run->trials / 20 + 100, .only_drawn = 1);

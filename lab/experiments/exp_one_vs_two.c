@@ -156,7 +156,8 @@ static int curves(struct lab_run *run)
                       .stream = 21 + (uint64_t)h, .stride = 2,
                       .trials = run->trials / 20 + 50, .only_drawn = 1);
         const struct lab_family heads = {
-            MSE, HEADS, &(struct lab_member){h + 1, h ? "two heads" : "one head"}, 1, 0};
+            MSE, HEADS, 0, &(struct lab_member){h + 1, h ? "two heads" : "one head"},
+            1,   0};
         if (lab_curves(run, &models[h], &over_C, p, figure, &heads))
             return -1;
     }

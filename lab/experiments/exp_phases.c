@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random logits: diffuse and frozen attention, why 1/sqrt(d), entropy floor (T22, T23).
- */
+/* Random logits: diffuse and frozen attention, 1/sqrt(d), entropy floor (T22, T23). */
 #include <math.h>
 
 #include "attend/theory.h"
@@ -26,8 +25,6 @@ static struct lab_logits logits_of(const struct lab_setting *p)
 {
     return (struct lab_logits){(int64_t)p->at[N], (int64_t)p->at[DRAWN], p->at[SPREAD]};
 }
-
-/* ---- rows -------------------------------------------------------------- */
 
 /* Exact means at this n, each with its limit for many keys. */
 static const struct lab_observable rows[] = {
@@ -64,10 +61,8 @@ static int measure(struct lab_run *run, const struct lab_setting *p, uint64_t st
 static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
-    const struct lab_estimate sum =
-        lab_estimate_mean(&sample->moments[LAB_LOGITS_SQUARES]);
-    const struct lab_estimate n_eff = {.value = 1 / sum.value,
-                                       .se = sum.se / (sum.value * sum.value)};
+    const double sum = found[SUM_P2].measured, se = found[SUM_P2].se;
+    const struct lab_estimate n_eff = {.value = 1 / sum, .se = se / (sum * sum)};
 
     found[N_EFF] = lab_exact(found[N_EFF].theory, n_eff);
     found[N_EFF_LIMIT] = lab_exact(found[N_EFF_LIMIT].theory, n_eff);
@@ -98,8 +93,6 @@ static int emit_spike(struct lab_run *run, const struct lab_setting *p)
              lab_sure(attend_theory_entropy_floor(n, r), stats.entropy));
     return 0;
 }
-
-/* ---- sweeps and figures ------------------------------------------------ */
 
 static const double spreads[] = {0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10};
 enum { SPREADS = sizeof spreads / sizeof *spreads };

@@ -152,7 +152,8 @@ static int compare(struct lab_run *run)
 static int curves(struct lab_run *run, struct lab_figure *figure, int flag,
                   struct lab_line line)
 {
-    const struct lab_family family = {VAR_A, REMEDY, LAB_MEMBERS(remedies), .stride = 5};
+    const struct lab_family family = {VAR_A, REMEDY, 0, LAB_MEMBERS(remedies),
+                                      .stride = 5};
     double steps[5];
 
     for (int x = 0; x < 5; x++)

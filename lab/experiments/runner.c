@@ -229,6 +229,8 @@ int lab_curves(struct lab_run *run, const struct lab_model *model,
         const struct lab_plotted drawn = {
             family->row, lab_curve_add(figure, "%s", family->members[c].name)};
         at.at[family->flag] = family->members[c].value;
+        if (family->also)
+            at.at[family->also] = family->members[c].value;
         if (lab_sweep(run, model, &one, at, &drawn, 1))
             return -1;
     }

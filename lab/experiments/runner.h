@@ -125,7 +125,7 @@ struct lab_member {
 /* A curve of a row for each of these values of `flag`; curve c has the stream of the
  * sweep and c * stride. */
 struct lab_family {
-    int row, flag;
+    int row, flag, also; /* `also`: a flag that follows; 0: none */
     const struct lab_member *members;
     int count;
     uint64_t stride;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heads that share the dimensions of random keys, d_h = d/h each (T21). */
-#include "lab/experiments/how_many_heads.h"
+#include "lab/experiments/exp_how_many_heads.h"
 
 #include <math.h>
 

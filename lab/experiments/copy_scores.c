@@ -1,12 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying one value in floating point: the gaps from which on it is exact (T2). */
+/* Copying one value, on a row of scores: gaps (T1), and those of floating point (T2). */
 #include "lab/experiments/parts.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "attend/theory.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/frames.h"
 #include "lab/setups/narrow_row.h"
+
+struct gap_search {
+    struct lab_run *run;
+    double *scores;
+    int64_t n;
+};
+
+/* The logit of the leak, which falls with the gap. */
+static int leak_at(void *arg, double gap, double *logit)
+{
+    const struct gap_search *const search = arg;
+    const double one = 1;
+    double leak;
+    struct lab_row_stats stats;
+    const struct lab_problem problem =
+        LAB_PROBLEM(search->n, 1, &one, search->scores, 1, .stats = &stats, .wanted = 1,
+                    .rest = &leak);
+
+    search->scores[0] = gap;
+    if (lab_measure(&search->run->session, search->run->ctx, &problem))
+        return -1;
+    *logit = log(leak / stats.first);
+    return 0;
+}
+
+static int emit_gap(struct lab_run *run, double *scores)
+{
+    const double n = lab_real(run, "n"), eps = lab_real(run, "eps");
+    struct gap_search search = {run, scores, (int64_t)n};
+    double gap;
+
+    if (lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
+        return -1;
+    lab_emit_own(run, "gap_needed", lab_sure(attend_theory_copy_gap_needed(n, eps), gap));
+    return 0;
+}
+
+/*
+ * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
+ * weight.  Distances grow evenly from gap to 2 gap + 1.
+ */
+static int emit_unequal(struct lab_run *run, double gap, double *scores)
+{
+    const int64_t n = lab_integer(run, "n");
+    struct lab_row_stats stats;
+
+    for (int64_t i = 1; i < n; i++) {
+        const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
+        scores[i] = gap + along * (fabs(gap) + 1);
+    }
+    const double weight = attend_theory_copy_weight_gaps(scores + 1, n - 1);
+    scores[0] = 0;
+    for (int64_t i = 1; i < n; i++)
+        scores[i] = -scores[i];
+    if (lab_measure_scores(&run->session, run->ctx, n, scores, &stats))
+        return -1;
+    const double upper = attend_theory_copy_weight_upper_bound((double)n, gap);
+    const double lower = attend_theory_copy_weight_lower_bound((double)n, gap);
+    lab_emit_own(run, "p_top_unequal", lab_sure(weight, stats.first));
+    lab_emit_own(run, "p_top_unequal_upper", lab_below(upper, stats.first, 0));
+    lab_emit_own(run, "leak_unequal_upper", lab_below(1 - lower, 1 - stats.first, 1e-14));
+    return 0;
+}
 
 /*
  * The step of f32 depends on the order in which weights are summed: each other weight
@@ -71,11 +136,11 @@ static struct lab_narrow_row narrow_row(struct lab_run *run, double *scratch)
                                    .weights = scratch + n};
 }
 
-int lab_copy_rounding_rows(struct lab_run *run)
+int lab_copy_score_rows(struct lab_run *run, double gap)
 {
     double *const scratch = lab_scratch(run, 2 * lab_integer(run, "n"));
 
-    if (!scratch)
+    if (!scratch || emit_gap(run, scratch) || emit_unequal(run, gap, scratch))
         return -1;
     const struct lab_narrow_row row = narrow_row(run, scratch);
     return emit_f32(run, row) || emit_bf16(run, row);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The experiment on the number of heads, in two files: orthonormal keys and random ones.
  */
-#ifndef LAB_HOW_MANY_HEADS_H
-#define LAB_HOW_MANY_HEADS_H
+#ifndef LAB_EXP_HOW_MANY_HEADS_H
+#define LAB_EXP_HOW_MANY_HEADS_H
 
-#include "lab/experiments/experiment.h"
+#include "lab/experiments/runner.h"
 
 enum { N, TARGETS, HEADS, SCALE, SIGMA2, D, GROUPS, NOISE, KEYS }; /* flags */
 

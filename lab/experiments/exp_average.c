@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Averages of m values: leak, query scale needed, weights, 1/sqrt(d) (T4, T5, T6). */
 #include <math.h>
-#include <stdlib.h>
 
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
+#include "lab/setups/queries.h"
 
 enum { WANTED_MAX = 256, PINV_MAX = 64 };
 
@@ -42,41 +42,17 @@ static double tau_of(const struct lab_setting *p)
     return p->at[SCALED] ? p->at[TAU] / sqrt(p->at[D]) : p->at[TAU];
 }
 
-/* Reads --w; returns the number of weights, 0 where none are given, -1 after
- * lab_misuse().
- */
-static int read_weights(struct lab_run *run, double *w)
-{
-    const char *text = lab_text(run, "w");
-    double sum = 0;
-    int m = 0;
-
-    for (; *text; text += *text == ',') {
-        char *end;
-        const double weight = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || !(weight > 0) || !isfinite(weight) ||
-            m == WANTED_MAX)
-            return lab_misuse(
-                &run->session,
-                "--w %s: up to %d positive numbers separated by commas are allowed",
-                lab_text(run, "w"), (int)WANTED_MAX);
-        w[m++] = weight;
-        sum += weight;
-        text = end;
-    }
-    for (int i = 0; i < m; i++)
-        w[i] /= sum;
-    return m;
-}
-
 /* The run's setting, with its weights. */
 static int read_setting(struct lab_run *run, struct wanted *wanted, struct lab_setting *p)
 {
     if (lab_settle_d(run))
         return -1;
-    const int given = read_weights(run, wanted->w);
+    const int given = lab_weights_parse(lab_text(run, "w"), WANTED_MAX, wanted->w);
     if (given < 0)
-        return -1;
+        return lab_misuse(
+            &run->session,
+            "--w %s: up to %d positive numbers separated by commas are allowed",
+            lab_text(run, "w"), (int)WANTED_MAX);
     if (given > 0)
         lab_set(run, "m", given);
     *p = lab_own(run);

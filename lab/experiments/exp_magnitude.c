@@ -114,35 +114,18 @@ static void observe(const struct lab_setting *p, const struct lab_outcome *outco
     values[OFF_SEGMENT] = p->at[ALPHA] == 0 ? fabs(b - not_w * share_b) : NAN;
 }
 
-/*
- * Modes of the density of w when logit w is normal with the moments that were measured:
- * the modes themselves lie where no sample falls, at logits of +-T^2.  The density of w
- * rises where -(L - mean) / T^2 + tanh(L / 2) > 0.
- */
-static double count_modes(const struct lab_moments *logit)
-{
-    enum { STEPS = 20000 };
-    const double variance = lab_moments_variance(logit);
-    const double reach = fabs(logit->mean) + variance + 1;
-    int count = 0, rising = 1;
-
-    for (int x = 1; x <= STEPS; x++) {
-        const double L = reach * (2.0 * x / STEPS - 1);
-        const int rises = tanh(L / 2) - (L - logit->mean) / variance > 0;
-        count += rising && !rises;
-        rising = rises;
-    }
-    return logit->count > 0 && variance > 0 ? (double)count : NAN;
-}
-
 static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
+    const struct lab_moments *const logit = &sample->moments[LOGIT];
     const double mean_abs = found[MEAN_ABS_DEV].theory;
     /* The most that |c - (v_a + v_b)/2| can be: of two keys c lies between the values. */
     const double most = p->at[N] > 2 ? sqrt(LAB_PAIR_ERROR_MAX) : value_distance / 2;
 
-    found[MODES] = lab_sure(found[MODES].theory, count_modes(&sample->moments[LOGIT]));
+    /* The modes themselves lie where no sample falls, at logits of +-T^2. */
+    found[MODES] =
+        lab_sure(found[MODES].theory,
+                 lab_logit_normal_modes(logit->mean, lab_moments_variance(logit)));
     found[MEAN_ERROR] = lab_exact(
         mean_error(p, mean_abs), lab_estimate_distance(&sample->moments[DISTANCE], most));
     found[MEAN_ERROR].is_absent = isnan(mean_abs);

@@ -119,3 +119,19 @@ double lab_one_head_distance(double n, double scale, attend_theory_law law)
                                turns, 2, accuracy, &error);
     return error;
 }
+
+/* The density of w rises where -(L - mean) / T^2 + tanh(L / 2) > 0, L = logit w. */
+double lab_logit_normal_modes(double mean, double variance)
+{
+    enum { STEPS = 20000 };
+    const double reach = fabs(mean) + variance + 1;
+    int count = 0, rising = 1;
+
+    for (int x = 1; x <= STEPS; x++) {
+        const double L = reach * (2.0 * x / STEPS - 1);
+        const int rises = tanh(L / 2) - (L - mean) / variance > 0;
+        count += rising && !rises;
+        rising = rises;
+    }
+    return variance > 0 ? (double)count : NAN;
+}

@@ -13,9 +13,9 @@
 void lab_scene_lost(const struct lab_scene *scene, double *b, double *others);
 
 /*
- * Heads that want several keys of noisy length, among n orthonormal ones, alpha = 0: each
- * of `queries` different queries has `own` targets and is asked by `copies` heads, which
- * see keys drawn anew.
+ * Heads with several targets of noisy length among n orthonormal keys, alpha = 0: each of
+ * `queries` different queries has `own` targets and is that of `copies` heads, each with
+ * keys drawn anew.
  */
 struct lab_groups {
     double n, scale, sigma2, own, queries, copies;
@@ -30,5 +30,8 @@ double lab_groups_mse(const struct lab_groups *groups);
  */
 double lab_one_head_copies(double n, double scale, double sigma2);
 double lab_one_head_distance(double n, double scale, attend_theory_law law);
+
+/* The number of modes of w, 1 or 2, where logit w is normal; NaN without a variance. */
+double lab_logit_normal_modes(double mean, double variance);
 
 #endif

@@ -94,9 +94,8 @@ static void theory_of(const struct lab_setting *p, double *theory)
     theory[ERROR_NORM] = n > m ? leak * sqrt(lab_dot(w, w, (int)m) + 1 / (n - m)) : 0;
 }
 
-/* The leak at beta, and the beta of a leak; `found` of NULL: without the first. */
 static int measure_keys(struct lab_run *run, const struct lab_setting *p,
-                        struct lab_found *found, double *beta)
+                        struct lab_found *found)
 {
     const struct wanted *const wanted = wanted_of(p);
     /* Sweeps keep d while n grows: keys then repeat. */
@@ -105,48 +104,37 @@ static int measure_keys(struct lab_run *run, const struct lab_setting *p,
                                          .d = (int64_t)p->at[D],
                                          .rival_norm = 1,
                                          .plain = p->at[D] < p->at[N]};
+    const double tau = tau_of(p);
     struct lab_keys keys;
+    int failed = 0;
 
     if (lab_keys_open(&run->session, run->ctx, &shape, &keys))
         return -1;
-    int failed = found && lab_keys_attend(&keys, ATTEND_F64, p->at[BETA], wanted->offset,
-                                          tau_of(p));
-    if (found) {
+    if (!found[LEAK].is_absent) {
+        failed = lab_keys_attend(&keys, ATTEND_F64, p->at[BETA], wanted->offset, tau);
         found[LEAK].measured = keys.leak;
         found[P_FIRST].measured = keys.first;
         found[ERROR_NORM].measured = lab_keys_error(&keys, wanted->w);
         found[ERROR_NORM].allowed = 1e-13; /* a difference of vectors of norm 1 */
     }
-    if (beta && !failed)
-        failed = lab_keys_find_beta(&keys, wanted->offset, tau_of(p), p->at[EPS], beta);
+    /* If every key is wanted nothing leaks at any scale. */
+    found[BETA_NEEDED].measured = -INFINITY;
+    if (!failed && !found[BETA_NEEDED].is_absent && shape.n > shape.m)
+        failed = lab_keys_find_beta(&keys, wanted->offset, tau, p->at[EPS],
+                                    &found[BETA_NEEDED].measured);
     lab_keys_close(&keys);
     return failed;
 }
 
-static int measure_leak(struct lab_run *run, const struct lab_setting *p,
-                        struct lab_found *found)
-{
-    return measure_keys(run, p, found, NULL);
-}
-
-static int measure_beta(struct lab_run *run, const struct lab_setting *p,
-                        struct lab_found *found)
-{
-    return measure_keys(run, p, NULL, &found[BETA_NEEDED].measured);
-}
-
-static int measure_all(struct lab_run *run, const struct lab_setting *p,
-                       struct lab_found *found)
+static int measure(struct lab_run *run, const struct lab_setting *p,
+                   struct lab_found *found)
 {
     const int64_t n = (int64_t)p->at[N], m = (int64_t)p->at[TARGETS];
-    /* If every key is wanted nothing leaks at any scale. */
-    double *const beta = n > m ? &found[BETA_NEEDED].measured : NULL;
 
-    found[BETA_NEEDED].measured = -INFINITY;
-    found[LEAK_PINV].is_absent = n > PINV_MAX;
-    if (measure_keys(run, p, found, beta))
+    found[LEAK_PINV].is_absent |= n > PINV_MAX;
+    if (measure_keys(run, p, found))
         return -1;
-    if (n > PINV_MAX)
+    if (found[LEAK_PINV].is_absent)
         return 0;
     double *const scratch = lab_scratch(run, 2 * n * n + 3 * n);
     return scratch ? lab_keys_pinv_leak(&run->session, run->ctx, n, m, p->at[BETA],
@@ -155,12 +143,8 @@ static int measure_all(struct lab_run *run, const struct lab_setting *p,
                    : -1;
 }
 
-static const struct lab_model all = {LAB_ROWS(rows), .theory = theory_of,
-                                     .measure = measure_all};
-static const struct lab_model of_leak = {LAB_ROWS(rows), .theory = theory_of,
-                                         .measure = measure_leak};
-static const struct lab_model of_beta = {LAB_ROWS(rows), .theory = theory_of,
-                                         .measure = measure_beta};
+static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
+                                       .measure = measure};
 
 /* ---- sweeps and figures ------------------------------------------------ */
 
@@ -185,7 +169,7 @@ static int sweep_beta(struct lab_run *run, struct lab_setting p)
     /* Sizes at which every key would be wanted are left out. */
     for (; family.members->value <= p.at[TARGETS]; family.count--)
         family.members++;
-    return lab_curves(run, &of_leak, &over_beta, p, figure, &family);
+    return lab_curves(run, &model, &over_beta, p, figure, &family);
 }
 
 static int sweep_size(struct lab_run *run, struct lab_setting p)
@@ -203,7 +187,7 @@ static int sweep_size(struct lab_run *run, struct lab_setting p)
 
     for (; over_n.count > 0 && *over_n.steps <= p.at[TARGETS]; over_n.count--)
         over_n.steps++;
-    return lab_curves(run, &of_beta, &over_n, p, figure,
+    return lab_curves(run, &model, &over_n, p, figure,
                       &(struct lab_family){BETA_NEEDED, TAU, 0, LAB_MEMBERS(factors), 0});
 }
 
@@ -234,7 +218,7 @@ static int perform(struct lab_run *run)
     struct wanted wanted;
     struct lab_setting p;
 
-    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &all, &p, 0, 0, &sample))
+    if (read_setting(run, &wanted, &p) || lab_rows_at(run, &model, &p, 0, 0, &sample))
         return -1;
     conclude(run, &p, sample.found);
     return 0;

@@ -80,13 +80,19 @@ void lab_predict(const struct lab_model *model, const struct lab_setting *at,
         sample->found[r] = lab_sure(theory[r], NAN);
 }
 
-int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_setting *at, uint64_t stream, int64_t trials,
-                   struct lab_sample *sample)
+/* The rows that are drawn, or all where `drawn` is NULL. */
+static int measure_rows(struct lab_run *run, const struct lab_model *model,
+                        const struct lab_setting *at, uint64_t stream, int64_t trials,
+                        const struct lab_plotted *drawn, int count,
+                        struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
 
     lab_predict(model, at, sample);
+    for (int r = 0; r < model->count; r++)
+        found[r].is_absent = drawn != NULL;
+    for (int c = 0; c < count && drawn; c++)
+        found[drawn[c].row].is_absent = 0;
     if (model->measure)
         return model->measure(run, at, found);
     if (perform_trials(run, model, at, stream, trials, sample))
@@ -101,6 +107,13 @@ int lab_measure_at(struct lab_run *run, const struct lab_model *model,
     if (model->finish)
         model->finish(at, sample);
     return 0;
+}
+
+int lab_measure_at(struct lab_run *run, const struct lab_model *model,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample)
+{
+    return measure_rows(run, model, at, stream, trials, NULL, 0, sample);
 }
 
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
@@ -188,8 +201,9 @@ static int step(struct lab_run *run, const struct lab_model *model,
     const struct lab_sample *const sample = is_known ? sweep->own : &new;
     const uint64_t place = (uint64_t)(sweep->by_value ? at->at[sweep->flag] : x);
 
-    if (!is_known && lab_measure_at(run, model, at, sweep->stream + place * stride,
-                                    sweep->trials, &new))
+    if (!is_known &&
+        measure_rows(run, model, at, sweep->stream + place * stride, sweep->trials,
+                     sweep->only_drawn ? drawn : NULL, count, &new))
         return -1;
     if (is_empty(run, sample))
         return 1;

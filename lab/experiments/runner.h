@@ -49,7 +49,10 @@ struct lab_model {
     /* Scatter up to this is rounding, not chance: the row counts as sure. */
     double rounding;
 
-    /* Deterministic: sets found[row], whose theory is set. */
+    /*
+     * Deterministic: sets found[row], whose theory is set.  A row that is absent before
+     * need not be measured.
+     */
     int (*measure)(struct lab_run *run, const struct lab_setting *at,
                    struct lab_found *found);
 };

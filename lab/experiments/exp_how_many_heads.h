@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The experiment on the number of heads, in two files: orthonormal keys and random ones.
- */
+/* The number of heads, in two files: with orthonormal keys, and with random ones. */
 #ifndef LAB_EXP_HOW_MANY_HEADS_H
 #define LAB_EXP_HOW_MANY_HEADS_H
 

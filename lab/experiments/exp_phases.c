@@ -21,11 +21,6 @@ static const struct lab_flag flags[] = {
 
 enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn */
 
-static struct lab_logits logits_of(const struct lab_setting *p)
-{
-    return (struct lab_logits){(int64_t)p->at[N], (int64_t)p->at[DRAWN], p->at[SPREAD]};
-}
-
 /* Exact means at this n, each with its limit for many keys. */
 static const struct lab_observable rows[] = {
     {"entropy", LAB_LOGITS_ENTROPY, LAB_MEAN, 0},
@@ -53,7 +48,8 @@ static void theory_of(const struct lab_setting *p, double *theory)
 static int measure(struct lab_run *run, const struct lab_setting *p, uint64_t stream,
                    int64_t trials, struct lab_sample *sample)
 {
-    const struct lab_logits logits = logits_of(p);
+    const struct lab_logits logits = {(int64_t)p->at[N], (int64_t)p->at[DRAWN],
+                                      p->at[SPREAD]};
 
     return lab_logits_measure(&run->session, &logits, stream, trials, sample->moments);
 }
@@ -110,8 +106,7 @@ static double squares_limit(const struct lab_setting *p)
     return isnan(frozen) ? 1 / attend_theory_random_keys_limit(n, S) : frozen;
 }
 
-enum { FIGURES = 2 };
-static const struct lab_chart charts[FIGURES] = {
+static const struct lab_chart charts[2] = {
     {"entropy", "Random attention: entropy", "S (spread of the logits)", "H (nats)",
      .curves = {{H, "exact"}}, .label = "large-n limit", .value = entropy_limit,
      .line = {0, 10, 160, LAB_EVENLY, 0, 0}},
@@ -126,12 +121,12 @@ static int sweep_spreads(struct lab_run *run)
         LAB_SWEEP(SPREAD, spreads, .line = {0, 10, 40, LAB_EVENLY, 0, 0},
                   .stream = SWEEP_STREAM, .trials = run->trials);
     struct lab_setting p = lab_own(run);
-    struct lab_figure *figures[FIGURES];
+    struct lab_figure *figures[2];
 
     p.at[DRAWN] = 1; /* the logits are the same in law */
-    if (lab_charts(run, &model, &over_S, p, charts, FIGURES, figures))
+    if (lab_charts(run, &model, &over_S, p, charts, 2, figures))
         return -1;
-    for (int f = 0; f < FIGURES; f++)
+    for (int f = 0; f < 2; f++)
         lab_caption(figures[f],
                     "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below "
                     "and frozen on a few above S = √(2 ln n), here %.2f.  Unit entries "
@@ -142,9 +137,11 @@ static int sweep_spreads(struct lab_run *run)
 
 static int scatter(struct lab_run *run)
 {
-    struct lab_setting p = lab_own(run);
-    const double n = p.at[N], most = 10 * sqrt(n);
-    double *const scratch = lab_scratch(run, (int64_t)n + 1);
+    const double n = lab_real(run, "n"), most = 10 * sqrt(n);
+    struct lab_worker worker = {.ctx = run->ctx,
+                                .scratch = lab_scratch(run, (int64_t)n + 1),
+                                .seed = run->session.seed,
+                                .stream = SCATTER_STREAM};
     struct lab_figure *const figure =
         lab_plot(run, "floor", "Entropy of random rows, and its floor",
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
@@ -153,20 +150,16 @@ static int scatter(struct lab_run *run)
         lab_series_add(figure, LAB_POINTS, "measured, random rows");
     double nearest = INFINITY;
 
-    if (!scratch)
+    if (!worker.scratch)
         return -1;
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor(n, r), 0);
-    p.at[DRAWN] = 1;
     for (int x = 0; x < 8 * SPREADS && !lab_stopped(&run->session); x++) {
         struct lab_row_stats stats;
-        attend_error err;
         double r;
-        p.at[SPREAD] = spreads[x % SPREADS];
-        const struct lab_logits logits = logits_of(&p);
-        if (lab_logits_row(&logits, run->session.seed, SCATTER_STREAM, (uint64_t)x,
-                           run->ctx, scratch, &stats, &r, &err) != ATTEND_OK)
-            return lab_fail(&run->session, "%s", err.message);
+        const struct lab_logits logits = {(int64_t)n, 1, spreads[x % SPREADS]};
+        if (lab_logits_row(&logits, &worker, (uint64_t)x, &stats, &r) != ATTEND_OK)
+            return lab_fail(&run->session, "%s", worker.err.message);
         lab_series_point(points, r, stats.entropy, 0);
         nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }

@@ -6,7 +6,6 @@
 
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/trials.h"
 
 /* ---- targets ------------------------------------------------------------------- */
 
@@ -238,21 +237,19 @@ int64_t lab_logits_scratch(const struct lab_logits *logits)
     return (logits->n + 1) * logits->d;
 }
 
-attend_status lab_logits_row(const struct lab_logits *logits, uint64_t seed,
-                             uint64_t stream, uint64_t trial, attend_context *ctx,
-                             double *scratch, struct lab_row_stats *stats, double *r,
-                             attend_error *err)
+attend_status lab_logits_row(const struct lab_logits *logits, struct lab_worker *worker,
+                             uint64_t trial, struct lab_row_stats *stats, double *r)
 {
     const int64_t n = logits->n, d = logits->d, count = lab_logits_scratch(logits);
-    double *const key = scratch, *const query = key + n * d;
+    double *const key = worker->scratch, *const query = key + n * d;
 
-    lab_normals(seed, stream, trial * (uint64_t)count, key, count);
+    lab_normals(worker->seed, worker->stream, trial * (uint64_t)count, key, count);
     for (int64_t c = 0; c < d; c++)
         query[c] = query[c] < 0 ? -1 : 1;
     const attend_status status = lab_forward(
-        ctx,
+        worker->ctx,
         &LAB_PROBLEM(n, d, query, key, logits->spread / sqrt((double)d), .stats = stats),
-        err);
+        &worker->err);
     if (status == ATTEND_OK)
         *r = sqrt((double)n * stats->score_variance);
     return status;
@@ -264,9 +261,7 @@ static attend_status logits_trial(const void *arg, struct lab_worker *worker,
     const struct lab_logits *const logits = arg;
     struct lab_row_stats stats;
     double r;
-    const attend_status status =
-        lab_logits_row(logits, worker->seed, worker->stream, trial, worker->ctx,
-                       worker->scratch, &stats, &r, &worker->err);
+    const attend_status status = lab_logits_row(logits, worker, trial, &stats, &r);
 
     if (status != ATTEND_OK)
         return status;

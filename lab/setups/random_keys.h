@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Random keys: n of them with targets among them, heads that share them, rows of logits.
- */
+/* Random keys: targets among them, heads that share their dimensions, rows of logits. */
 #ifndef LAB_RANDOM_KEYS_H
 #define LAB_RANDOM_KEYS_H
 
 #include "lab/measure/forward.h"
 #include "lab/measure/moments.h"
 #include "lab/measure/session.h"
+#include "lab/measure/trials.h"
 
 /* ---- targets ------------------------------------------------------------------- */
 
@@ -45,8 +45,8 @@ int lab_rivals_measure(struct lab_session *session, int64_t m, int64_t d, uint64
 /* ---- heads --------------------------------------------------------------------- */
 
 /*
- * Heads that share d dimensions.  Each sees n keys as random unit vectors in d/h of them,
- * drawn for itself, with lengths 1 + sqrt(sigma2) N(0, 1); its query is C times the sum
+ * Heads that share d dimensions.  The n keys of each are random unit vectors in d/h of
+ * them, drawn anew, with lengths 1 + sqrt(sigma2) N(0, 1); its query is C times the sum
  * of its targets.  There is no formula for the error.
  */
 enum { LAB_SCALES_MAX = 16 };
@@ -55,8 +55,8 @@ enum { LAB_RANDOM_ENTRIES_MAX = 1 << 20 };
 
 struct lab_random_heads {
     int64_t n, m, h, d;
-    int copies;      /* 1: every head asks for all m targets; 0: for m/h of them */
-    int independent; /* 1: every head sees lengths of its own */
+    int copies;      /* 1: every head has all m targets; 0: m/h of them */
+    int independent; /* 1: every head has keys of lengths of its own */
     double sigma2;
     int scales; /* measured on the same keys */
     double scale[LAB_SCALES_MAX];
@@ -66,6 +66,7 @@ struct lab_random_heads {
 int lab_random_heads_measure(struct lab_session *session,
                              const struct lab_random_heads *heads, uint64_t stream,
                              int64_t trials, struct lab_moments *moments);
+
 /* ---- logits -------------------------------------------------------------------- */
 
 /* Rows of n independent logits N(0, spread^2): products of q and k with d columns. */
@@ -77,12 +78,10 @@ struct lab_logits {
 /* Numbers of scratch for a row. */
 int64_t lab_logits_scratch(const struct lab_logits *logits);
 /* Row `trial`, and the norm r of its logits less their mean. */
-attend_status lab_logits_row(const struct lab_logits *logits, uint64_t seed,
-                             uint64_t stream, uint64_t trial, attend_context *ctx,
-                             double *scratch, struct lab_row_stats *stats, double *r,
-                             attend_error *err);
+attend_status lab_logits_row(const struct lab_logits *logits, struct lab_worker *worker,
+                             uint64_t trial, struct lab_row_stats *stats, double *r);
 
-/* Values of a trial: sum p^2, and what the entropy lacks to its floor for this r. */
+/* Values of a trial: entropy, sum p^2, and by how much the entropy is below its floor. */
 enum {
     LAB_LOGITS_ENTROPY,
     LAB_LOGITS_SQUARES,

@@ -8,7 +8,7 @@
 #include "attend/theory.h"
 #include "lab/measure/forward.h"
 #include "lab/measure/frames.h"
-#include "lab/setups/narrow_row.h"
+#include "lab/setups/keys.h"
 
 struct gap_search {
     struct lab_run *run;

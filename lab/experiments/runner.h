@@ -7,7 +7,7 @@
 #define LAB_RUNNER_H
 
 #include "lab/experiments/experiment.h"
-#include "lab/setups/pair_values.h"
+#include "lab/setups/scene.h"
 
 /* A quantity: a row, and in Monte Carlo the value of the trials behind it. */
 struct lab_observable {
@@ -35,8 +35,8 @@ struct lab_model {
 
     /*
      * Monte Carlo: `scene` with `observe`, or `trials`, which sets the sample's moments.
-     * The first values of a scene are those of pair_values.h, 0, LAB_PAIR_VALUES or twice
-     * as many.
+     * The first values of a scene are those of lab_pair_observe(): 0, LAB_PAIR_VALUES or
+     * twice as many.
      */
     int values, pair_values;
     struct lab_scene (*scene)(const struct lab_setting *at);

@@ -60,8 +60,8 @@ static void pair_theory(const struct lab_model *model, const struct lab_setting 
     }
 }
 
-void lab_theory_at(const struct lab_model *model, const struct lab_setting *at,
-                   double *theory)
+static void theory_at(const struct lab_model *model, const struct lab_setting *at,
+                      double *theory)
 {
     assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
     if (model->pair_values)
@@ -75,7 +75,7 @@ void lab_predict(const struct lab_model *model, const struct lab_setting *at,
 {
     double theory[LAB_QUANTITIES_MAX];
 
-    lab_theory_at(model, at, theory);
+    theory_at(model, at, theory);
     for (int r = 0; r < model->count; r++)
         sample->found[r] = lab_sure(theory[r], NAN);
 }
@@ -151,7 +151,7 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
 
 /* ---- sweeps ------------------------------------------------------------------ */
 
-double lab_line_at(const struct lab_line *line, int x)
+static double line_at(const struct lab_line *line, int x)
 {
     const double even = line->from + (line->to - line->from) * x / line->steps;
     double value = even;
@@ -173,8 +173,8 @@ static void draw_lines(const struct lab_model *model, const struct lab_sweep *sw
         is_drawn |= drawn[c].curve.theory != NULL;
     for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
         double *const value = &at.at[sweep->flag];
-        *value = lab_line_at(&sweep->line, x);
-        lab_theory_at(model, &at, theory);
+        *value = line_at(&sweep->line, x);
+        theory_at(model, &at, theory);
         for (int c = 0; c < count; c++)
             lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
     }
@@ -266,7 +266,7 @@ static int draw_chart(struct lab_figure *figure, const struct lab_sweep *sweep,
     struct lab_series *const further =
         chart->label ? lab_series_add(figure, LAB_LINE, "%s", chart->label) : NULL;
     for (int x = 0; x <= line->steps && further; x++) {
-        at.at[sweep->flag] = lab_line_at(line, x);
+        at.at[sweep->flag] = line_at(line, x);
         lab_series_point(further, at.at[sweep->flag], chart->value(&at), 0);
     }
     for (int c = 0; c < count; c++)

@@ -59,9 +59,7 @@ struct lab_model {
 /* The fields of a model that name its table of rows. */
 #define LAB_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 
-/* Theory of every row at a setting; `sample`: without measurements. */
-void lab_theory_at(const struct lab_model *model, const struct lab_setting *at,
-                   double *theory);
+/* Theory of every row at a setting, without measurements. */
 void lab_predict(const struct lab_model *model, const struct lab_setting *at,
                  struct lab_sample *sample);
 /* Measures a setting into the sample.  0, or -1 after lab_fail(). */
@@ -84,7 +82,6 @@ struct lab_line {
     int is_whole; /* 1: rounded down */
     double base;  /* of the powers; 0: 10 */
 };
-double lab_line_at(const struct lab_line *line, int x);
 
 /*
  * A sweep over one flag: theory at the values of `line`, measurements at `steps`, of

@@ -41,21 +41,6 @@ static double targets_of_head(const struct lab_setting *p)
     return p->at[GROUPS] ? p->at[TARGETS] : fmax(1, p->at[TARGETS] / p->at[HEADS]);
 }
 
-static void theory_of(const struct lab_setting *p, double *theory)
-{
-    const double own = targets_of_head(p), queries = p->at[TARGETS] / own;
-    struct lab_groups groups = {.n = p->at[N],
-                                .scale = p->at[SCALE],
-                                .sigma2 = p->at[SIGMA2],
-                                .own = own,
-                                .queries = queries,
-                                .copies = p->at[NOISE] ? p->at[HEADS] / queries : 1};
-
-    theory[MSE] = lab_groups_mse(&groups);
-    groups.positive = 1;
-    theory[MSE_POSITIVE] = lab_groups_mse(&groups);
-}
-
 static void observe(const struct lab_setting *p, const struct lab_outcome *outcome,
                     double *values)
 {
@@ -86,6 +71,14 @@ static struct lab_scene scene_of(const struct lab_setting *p)
         for (int i = 0; i < own; i++)
             scene.query[h][h % queries * own + i] = p->at[SCALE];
     return scene;
+}
+
+static void theory_of(const struct lab_setting *p, double *theory)
+{
+    const struct lab_scene scene = scene_of(p);
+
+    theory[MSE] = lab_scene_groups_mse(&scene, targets_of_head(p), 0);
+    theory[MSE_POSITIVE] = lab_scene_groups_mse(&scene, targets_of_head(p), 1);
 }
 
 /* An outcome has the magnitudes of one head only. */
@@ -192,8 +185,6 @@ static int copies_curves(struct lab_run *run)
     p.at[GROUPS] = 1;
     return lab_curves(run, &model, &over_h, p, figure, &family);
 }
-
-/* ---- the experiment ------------------------------------------------------ */
 
 static int perform(struct lab_run *run)
 {

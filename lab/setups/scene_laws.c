@@ -56,23 +56,25 @@ void lab_scene_lost(const struct lab_scene *scene, double *b, double *others)
  * are independent even on the same keys, and copies of a query are equal on the same keys
  * and independent on keys drawn anew.
  */
-double lab_groups_mse(const struct lab_groups *g)
+double lab_scene_groups_mse(const struct lab_scene *scene, double own, int positive)
 {
-    const double n = g->n, own = g->own, queries = g->queries, m = own * queries;
+    const double n = (double)scene->n, m = scene->wanted, queries = m / own;
+    const double copies = scene->independent_noise ? scene->heads / queries : 1;
+    const double scale = scene->query[0][0];
     struct attendi_theory_score_kind classes[2] = {
-        attendi_theory_plain_kind(own, g->scale, g->scale * sqrt(g->sigma2)),
+        attendi_theory_plain_kind(own, scale, scale * sqrt(scene->sigma2)),
         attendi_theory_plain_kind(fmax(1, n - own), 0, 0)};
     double mean[2] = {0}, variance[2] = {0};
 
-    if (g->positive && g->scale > 0)
+    if (positive && scale > 0)
         classes[0].lo = 0;
     if (attendi_theory_score_variances(classes, n > own ? 2 : 1, mean, variance))
         return NAN;
     const double target = (mean[0] + (queries - 1) * mean[1]) / queries - 1 / m;
     const double var_target =
-        (variance[0] + (queries - 1) * variance[1]) / (queries * queries * g->copies);
+        (variance[0] + (queries - 1) * variance[1]) / (queries * queries * copies);
     return m * (target * target + var_target) +
-           (n - m) * (mean[1] * mean[1] + variance[1] / (queries * g->copies));
+           (n - m) * (mean[1] * mean[1] + variance[1] / (queries * copies));
 }
 
 /* ---- one head ------------------------------------------------------------------ */

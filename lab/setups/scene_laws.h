@@ -13,16 +13,11 @@
 void lab_scene_lost(const struct lab_scene *scene, double *b, double *others);
 
 /*
- * Heads with several targets of noisy length among n orthonormal keys, alpha = 0: each of
- * `queries` different queries has `own` targets and is that of `copies` heads, each with
- * keys drawn anew.
+ * E|c - mean of the wanted values|^2 of a scene with alpha = 0 whose wanted keys alone
+ * are noisy and whose queries are equal sums of `own` targets each, or copies of these;
+ * with `positive`, given that every length is positive.  NaN where it is not known.
  */
-struct lab_groups {
-    double n, scale, sigma2, own, queries, copies;
-    int positive; /* given that every length is positive */
-};
-/* E|c - mean of the own * queries wanted values|^2; NaN where it is not known. */
-double lab_groups_mse(const struct lab_groups *groups);
+double lab_scene_groups_mse(const struct lab_scene *scene, double own, int positive);
 
 /*
  * One head C (mu_a + mu_b), only k_a noisy, scale = C tau: the chance that one of v_a and

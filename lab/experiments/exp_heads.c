@@ -114,24 +114,17 @@ static double crossover_of(const struct lab_setting *p)
     return attend_theory_crossover_scale(p->at[N], p->at[SIGMA2], 0) / p->at[TAU];
 }
 
-static struct lab_scene scene_at(const void *setting, double scale)
-{
-    struct lab_setting p = *(const struct lab_setting *)setting;
-
-    p.at[SCALE] = scale;
-    return scene_of(&p);
-}
-
-static int emit_crossover(struct lab_run *run, const struct lab_setting *p,
-                          int64_t trials)
+static int emit_crossover(struct lab_run *run, struct lab_setting p, int64_t trials)
 {
     struct lab_estimate found;
 
-    if (!has_crossover(run, p))
+    if (!has_crossover(run, &p))
         return 0;
-    if (lab_two_crossover(&run->session, scene_at, p, trials, &found))
+    p.at[SCALE] = 1;
+    const struct lab_scene scene = scene_of(&p);
+    if (lab_two_crossover(&run->session, &scene, trials, &found))
         return -1;
-    lab_emit_own(run, "crossover_C", lab_exact(crossover_of(p), found));
+    lab_emit_own(run, "crossover_C", lab_exact(crossover_of(&p), found));
     return 0;
 }
 
@@ -264,7 +257,7 @@ static int perform(struct lab_run *run)
     struct lab_setting p = lab_own(run);
     p.with = &queries;
     if (lab_rows_at(run, &model, &p, 0, run->trials, &sample) ||
-        emit_crossover(run, &p, part))
+        emit_crossover(run, p, part))
         return -1;
     conclude(run, &p, sample.found);
     draw_histogram(run, &p, &sample);

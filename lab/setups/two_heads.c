@@ -177,12 +177,16 @@ static void observe_difference(void *arg, const struct lab_outcome *o, double *v
                 lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
 }
 
-/* mse_one - mse_two of a scene, with its standard error. */
-static int difference(struct lab_session *session, struct lab_scene scene, int64_t trials,
-                      double *mean, double *se)
+/* mse_one - mse_two at a factor of the queries, with its standard error. */
+static int difference(struct lab_session *session, struct lab_scene scene, double factor,
+                      int64_t trials, double *mean, double *se)
 {
     struct lab_moments moments;
 
+    for (int h = 0; h <= HEADS; h++) {
+        scene.query[h][0] *= factor;
+        scene.query[h][1] *= factor;
+    }
     if (lab_scene_measure(session, &scene, 1, trials, observe_difference, NULL, 1,
                           &moments, NULL))
         return -1;
@@ -191,20 +195,19 @@ static int difference(struct lab_session *session, struct lab_scene scene, int64
     return 0;
 }
 
-int lab_two_crossover(struct lab_session *session,
-                      struct lab_scene (*at)(const void *arg, double scale),
-                      const void *arg, int64_t trials, struct lab_estimate *scale)
+int lab_two_crossover(struct lab_session *session, const struct lab_scene *scene,
+                      int64_t trials, struct lab_estimate *factor)
 {
     enum { HALVINGS = 12 };
     const double ratio = 1.25;
     double lo = 0, hi = 64, below = 0, above = 0, mean, se;
 
-    *scale = (struct lab_estimate){.value = NAN, .se = NAN};
+    *factor = (struct lab_estimate){.value = NAN, .se = NAN};
     /* Downwards, for the last crossing of several. */
     for (; hi > 0.2 && lo == 0; hi /= ratio) {
-        if (difference(session, at(arg, hi), trials, &mean, &se))
+        if (difference(session, *scene, hi, trials, &mean, &se))
             return -1;
-        scale->se = se;
+        factor->se = se;
         if (isnan(mean))
             return 0;
         if (mean < 0) {
@@ -219,15 +222,15 @@ int lab_two_crossover(struct lab_session *session,
         return 0;
     for (int x = 0; x < HALVINGS; x++) {
         const double middle = (lo + hi) / 2;
-        if (difference(session, at(arg, middle), trials, &mean, &se))
+        if (difference(session, *scene, middle, trials, &mean, &se))
             return -1;
-        scale->se = se;
+        factor->se = se;
         if (isnan(mean))
             return 0;
         *(mean < 0 ? &lo : &hi) = middle;
         *(mean < 0 ? &below : &above) = mean;
     }
-    scale->value = lo - below * (hi - lo) / (above - below);
-    scale->se *= (hi - lo) / (above - below);
+    factor->value = lo - below * (hi - lo) / (above - below);
+    factor->se *= (hi - lo) / (above - below);
     return 0;
 }

@@ -54,12 +54,11 @@ void lab_two_spreads(const struct lab_scene *scene, int positive,
                      const struct lab_moments *moments, struct lab_estimate spreads[3]);
 
 /*
- * The scale from which two heads have the smaller mse, found with the same keys at every
- * scale; NaN where there is none up to 64.  `at` is the scene at a scale.  0, or -1 after
+ * The factor of all queries from which two heads have the smaller mse, found with the
+ * same keys at every factor; NaN where there is none up to 64.  0, or -1 after
  * lab_fail().
  */
-int lab_two_crossover(struct lab_session *session,
-                      struct lab_scene (*at)(const void *arg, double scale),
-                      const void *arg, int64_t trials, struct lab_estimate *scale);
+int lab_two_crossover(struct lab_session *session, const struct lab_scene *scene,
+                      int64_t trials, struct lab_estimate *factor);
 
 #endif

@@ -48,40 +48,16 @@ static const struct lab_model search = {LAB_ROWS(search_rows), .theory = search_
 
 /* ---- bottleneck: n tokens to m latents and back -------------------------- */
 
-/*
- * |I - R|^2 of the bottleneck.  A latent puts p on its token and r on each other; one
- * of the first m tokens puts u on its latent and w on each other; the rest, 1/m.
- */
-static double bottleneck_error(const struct lab_setting *at)
-{
-    const double n = at->at[N], m = at->at[LATENTS], beta = at->at[BETA];
-    const double p = attend_theory_copy_weight(n, beta), r = (1 - p) / (n - 1);
-    const double u = attend_theory_copy_weight(m, beta);
-    const double w = m > 1 ? (1 - u) / (m - 1) : 0;
-    const double self = u * p + (1 - u) * r - 1, peer = w * p + (1 - w) * r;
-    const double mean = (p + (m - 1) * r) / m;
-    const double first = self * self + (m - 1) * peer * peer + (n - m) * r * r;
-    const double rest = m * mean * mean + (r - 1) * (r - 1) + (n - m - 1) * r * r;
-
-    return m * first + (n - m) * rest;
-}
-
-static double attention_error(const struct lab_setting *p)
-{
-    const double error = attend_theory_copy_error(p->at[N], p->at[BETA]);
-
-    return p->at[N] * error * error;
-}
-
 static int measure_map(struct lab_run *run, const struct lab_setting *p, double latents,
                        struct lab_bottleneck *map)
 {
-    const int64_t n = (int64_t)p->at[N];
-    double *const scratch = lab_scratch(run, 4 * n * n);
+    return lab_bottleneck_measure(&run->session, run->ctx, (int64_t)p->at[N],
+                                  (int64_t)latents, p->at[BETA], map);
+}
 
-    return scratch ? lab_bottleneck_measure(&run->session, run->ctx, n, (int64_t)latents,
-                                            p->at[BETA], scratch, map)
-                   : -1;
+static double error_of(const struct lab_setting *p, double latents)
+{
+    return lab_bottleneck_error(p->at[N], latents, p->at[BETA]);
 }
 
 static int bottleneck_rows(struct lab_run *run, struct lab_setting p)
@@ -92,11 +68,11 @@ static int bottleneck_rows(struct lab_run *run, struct lab_setting p)
     if (measure_map(run, &p, 0, &map))
         return -1;
     lab_emit_own(run, "attention_scores", lab_sure(n * n, map.scores));
-    lab_emit_own(run, "attention_error", lab_sure(attention_error(&p), map.error));
+    lab_emit_own(run, "attention_error", lab_sure(error_of(&p, 0), map.error));
     if (measure_map(run, &p, m, &map))
         return -1;
     lab_emit_own(run, "bottleneck_scores", lab_sure(2 * n * m, map.scores));
-    lab_emit_own(run, "bottleneck_error", lab_sure(bottleneck_error(&p), map.error));
+    lab_emit_own(run, "bottleneck_error", lab_sure(error_of(&p, m), map.error));
     lab_emit_own(run, "bottleneck_rank", lab_below(m, map.rank, 0));
     /* A map of rank m misses the identity by n - m at least, that of all 0 by n. */
     lab_emit_own(run, "bottleneck_copied", lab_below(m, fmax(0, n - map.error), 0));
@@ -120,14 +96,14 @@ static int bottleneck_sweep(struct lab_run *run)
     struct lab_series *const measured = lab_measured_add(figure, "this design");
 
     for (*m = 1; *m <= n; *m += step) {
-        lab_series_point(theory, *m, bottleneck_error(&p), 0);
+        lab_series_point(theory, *m, error_of(&p, *m), 0);
         lab_series_point(least, *m, n - *m, 0);
     }
     for (*m = 1; *m <= n && !lab_stopped(&run->session); *m += step) {
         struct lab_bottleneck map;
         if (measure_map(run, &p, *m, &map))
             return -1;
-        lab_emit(run, "bottleneck_error", &p, lab_sure(bottleneck_error(&p), map.error));
+        lab_emit(run, "bottleneck_error", &p, lab_sure(error_of(&p, *m), map.error));
         lab_emit(run, "bottleneck_rank", &p, lab_below(*m, map.rank, 0));
         lab_series_point(measured, *m, map.error, 0);
     }

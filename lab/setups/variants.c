@@ -2,8 +2,10 @@
 #include "lab/setups/variants.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/random.h"
 #include "lab/measure/trials.h"
@@ -101,33 +103,55 @@ static double rank_of(double *matrix, int64_t n)
 }
 
 int lab_bottleneck_measure(struct lab_session *session, attend_context *ctx, int64_t n,
-                           int64_t m, double beta, double *scratch,
-                           struct lab_bottleneck *map)
+                           int64_t m, double beta, struct lab_bottleneck *map)
 {
-    double *const token = scratch, *const weights = scratch + n * n;
-    double *const latent = scratch + 2 * n * n, *const out = scratch + 3 * n * n;
+    double *const token = calloc((size_t)(4 * n * n), sizeof *token);
+    double *const weights = token + n * n, *const latent = weights + n * n;
+    double *const out = latent + n * n;
     struct lab_problem problem =
         LAB_PROBLEM(n, n, token, token, beta, .nq = m ? m : n, .dv = n, .v = token,
                     .out = m ? latent : out, .weights = weights);
 
     *map = (struct lab_bottleneck){.error = 0};
+    if (!token)
+        return lab_fail(session, "out of memory for %lld tokens", (long long)n);
     for (int64_t i = 0; i < n; i++)
         token[i * n + i] = 1;
-    if (weigh(session, ctx, &problem, n * n, &map->scores))
-        return -1;
+    int failed = weigh(session, ctx, &problem, n * n, &map->scores);
     problem.nq = n;
     problem.nk = m;
     problem.v = latent;
     problem.out = out;
-    if (m && weigh(session, ctx, &problem, n * n, &map->scores))
-        return -1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            const double off = out[i * n + j] - (i == j);
-            map->error += off * off;
-        }
-    map->rank = rank_of(out, n);
-    return 0;
+    if (m && !failed)
+        failed = weigh(session, ctx, &problem, n * n, &map->scores);
+    for (int64_t x = 0; x < n * n && !failed; x++) {
+        const double off = out[x] - (x / n == x % n);
+        map->error += off * off;
+    }
+    map->rank = failed ? NAN : rank_of(out, n);
+    free(token);
+    return failed;
+}
+
+/*
+ * A latent puts p on its token and r on each other; one of the first m tokens puts u on
+ * its latent and w on each other; the rest, 1/m.
+ */
+double lab_bottleneck_error(double n, double m, double beta)
+{
+    if (m == 0) {
+        const double error = attend_theory_copy_error(n, beta);
+        return n * error * error;
+    }
+    const double p = attend_theory_copy_weight(n, beta), r = (1 - p) / (n - 1);
+    const double u = attend_theory_copy_weight(m, beta);
+    const double w = m > 1 ? (1 - u) / (m - 1) : 0;
+    const double self = u * p + (1 - u) * r - 1, peer = w * p + (1 - w) * r;
+    const double mean = (p + (m - 1) * r) / m;
+    const double first = self * self + (m - 1) * peer * peer + (n - m) * r * r;
+    const double rest = m * mean * mean + (r - 1) * (r - 1) + (n - m - 1) * r * r;
+
+    return m * first + (n - m) * rest;
 }
 
 /* ---- sigmoid -------------------------------------------------------------------- */

@@ -29,10 +29,10 @@ struct lab_bottleneck {
     double rank;
     double scores; /* weights that the engine made for it */
 };
-/* `scratch` has 4 n^2 numbers, all 0. */
 int lab_bottleneck_measure(struct lab_session *session, attend_context *ctx, int64_t n,
-                           int64_t m, double beta, double *scratch,
-                           struct lab_bottleneck *map);
+                           int64_t m, double beta, struct lab_bottleneck *map);
+/* The theory of its error. */
+double lab_bottleneck_error(double n, double m, double beta);
 
 /*
  * Sigmoid attention: every key is weighed by itself, w_i = logistic(s_i - ln n).

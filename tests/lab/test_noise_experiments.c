@@ -203,8 +203,8 @@ TEST(errors_of_one_and_two_heads_on_the_engine)
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         struct lab_pair_mse mse;
-        const int failed =
-            lab_pair_measure_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
+        const int failed = lab_pair_measure_mse(
+            &(struct lab_exact_pair){&session, ctx, known[x].n, 0.5}, known[x].C, &mse);
         if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
             !is_near(mse.two, known[x].two, 5.1e-5))
             test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,

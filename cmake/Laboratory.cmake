@@ -78,7 +78,8 @@ if(wants_laboratory)
     file(GLOB lab_sources CONFIGURE_DEPENDS lab/*/*.c)
     include(cmake/Embed.cmake)
     embed(${PROJECT_BINARY_DIR}/lab_styles.c lab_figure_style lab/figures/figure.css
-        lab_shared_style lab/report/shared.css lab_report_style lab/report/report.css)
+        lab_shared_style lab/report/shared.css lab_report_style lab/report/report.css
+        lab_marks_style lab/marks/marks.css)
     list(APPEND lab_sources ${PROJECT_BINARY_DIR}/lab_styles.c)
     add_library(laboratory_objects OBJECT EXCLUDE_FROM_ALL ${lab_sources})
     # Random123 refuses unknown machines, but Threefry is plain C: as for RISC-V, without

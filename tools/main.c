@@ -26,6 +26,7 @@ static const struct command {
     {"bench", cmd_bench, "time attention beside the limits of this machine", 1},
     {"lab", cmd_lab, "run an experiment: theory beside what the engine measures", 1},
     {"sheets", cmd_sheets, "judge the statements of five solution sheets", 0},
+    {"judge", cmd_judge, "mark solutions as they were written, claim by claim", 0},
     {"grade", cmd_grade, "grade answers to the exercise by evaluating them", 0},
     {"design", cmd_design, "find the query for a purpose, and check it", 0},
     {"report", cmd_report, "run every experiment and write a page with plots", 1},

@@ -40,15 +40,15 @@ function judge() {
   });
 }
 
-/** The answers of the sheets, as examples. */
-function samples() {
-  const folder = path.join(root, 'examples', 'answers');
+/** The files of a folder of examples with one of these endings: texts by name. */
+function samples(folder, endings) {
+  const from = path.join(root, 'examples', folder);
   const names = fs
-    .readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
+    .readdirSync(from)
+    .filter((name) => endings.includes(path.extname(name)))
     .sort();
   return Object.fromEntries(
-    names.map((name) => [name.replace('.json', ''), fs.readFileSync(path.join(folder, name), 'utf8')]),
+    names.map((name) => [name.replace('.json', ''), fs.readFileSync(path.join(from, name), 'utf8')]),
   );
 }
 
@@ -87,7 +87,8 @@ const script = bundle('main.js', [
   made('worker', `export default ${JSON.stringify(worker)};`),
   made('catalogue', `export default ${JSON.stringify(words)};`),
   made('judgements', `export default ${judge()};`),
-  made('samples', `export default ${JSON.stringify(samples())};`),
+  made('samples', `export default ${JSON.stringify(samples('answers', ['.json']))};`),
+  made('solutions', `export default ${JSON.stringify(samples('solutions', ['.md', '.txt']))};`),
 ]);
 
 /* A script ends where it says so, also within a string. */

@@ -20,6 +20,8 @@ void lab_text_prose(FILE *out, const char *text);
  */
 void lab_text_markdown(FILE *out, const char *text);
 void lab_text_formula(FILE *out, const char *tex);
+/* A formula in TeX as MathML, with its TeX as an annotation that can be copied. */
+void lab_text_tex(FILE *out, const char *tex, size_t length, int block);
 /* TeX in plain letters: \mu_a as mu_a, \frac{1}{2} as 1/2. */
 void lab_text_plain(const char *tex, char *text, size_t size);
 /* A number for reading: `digits` significant ones, "1.2 x 10^-7" set as in print. */

@@ -44,9 +44,14 @@ static size_t write_command(struct writer *writer, const char *text, size_t left
 {
     const size_t length = lab_tex_command(text, left);
     const char *const sign = lab_tex_sign(text, length);
+    size_t inside;
 
     if (lab_tex_is(text, length, "frac") && length < left && text[length] == '{')
         return length + write_fraction(writer, text + length, left - length);
+    if (lab_tex_is(text, length, "begin") || lab_tex_is(text, length, "end"))
+        return length < left && text[length] == '{'
+                   ? length + lab_tex_group(text + length, left - length, &inside)
+                   : length;
     if (sign)
         put(writer, sign, strlen(sign));
     else /* also of \{ and the like */

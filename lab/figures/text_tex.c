@@ -1,29 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* Formulas in the part of TeX that the tour uses, as MathML. */
+/* Formulas in TeX as MathML. */
 #include "lab/figures/tex.h"
 #include "lab/figures/text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static void set_row(FILE *out, const char *tex, size_t length);
-
+/* Blanks, and delimiters that were left within a formula. */
 static size_t spaces(const char *tex, size_t length)
 {
     size_t n = 0;
-    while (n < length && isspace((unsigned char)tex[n]))
+    while (n < length && (isspace((unsigned char)tex[n]) || strchr("~$", tex[n])))
         n++;
     return n;
+}
+
+/* A sign above or below one argument. */
+static const struct accent {
+    const char *name, *tag, *attribute, *sign;
+    int stretches;
+} accents[] = {
+    {"bar", "mover", "accent", "\u00af", 0},
+    {"overline", "mover", "accent", "\u00af", 1},
+    {"hat", "mover", "accent", "^", 0},
+    {"widehat", "mover", "accent", "^", 1},
+    {"tilde", "mover", "accent", "~", 0},
+    {"widetilde", "mover", "accent", "~", 1},
+    {"vec", "mover", "accent", "\u2192", 0},
+    {"dot", "mover", "accent", "\u02d9", 0},
+    {"overbrace", "mover", "accent", "\u23de", 1},
+    {"underline", "munder", "accentunder", "_", 1},
+    {"underbrace", "munder", "accentunder", "\u23df", 1},
+};
+
+/* One argument above another. */
+static const struct pair {
+    const char *name, *tag;
+    int small_first;
+} pairs[] = {
+    {"frac", "mfrac", 0},     {"dfrac", "mfrac", 0},   {"tfrac", "mfrac", 0},
+    {"stackrel", "mover", 1}, {"overset", "mover", 1}, {"underset", "munder", 1},
+};
+
+/* Words of a text, or letters of one alphabet. */
+static const char *const words[] = {
+    "text",   "textbf",     "textit", "textrm",       "mbox",
+    "mathrm", "mathsf",     "mathit", "operatorname", "mathbb",
+    "mathbf", "boldsymbol", "bm",     "mathcal",      "mathscr",
+};
+
+/* One argument with something drawn round or through it: its class. */
+static const char *const drawn[] = {"sqrt", "cancel", "boxed"};
+
+static int is_one_of(const char *tex, size_t length, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (lab_tex_is(tex, length, names[i]))
+            return 1;
+    return 0;
+}
+#define IS_ONE_OF(tex, length, names)                                                    \
+    is_one_of(tex, length, names, sizeof(names) / sizeof(names)[0])
+
+static const struct accent *accent_of(const char *tex, size_t length)
+{
+    for (size_t i = 0; i < sizeof accents / sizeof accents[0]; i++)
+        if (lab_tex_is(tex, length, accents[i].name))
+            return &accents[i];
+    return NULL;
+}
+
+static const struct pair *pair_of(const char *tex, size_t length)
+{
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (lab_tex_is(tex, length, pairs[i].name))
+            return &pairs[i];
+    return NULL;
 }
 
 /* Number of arguments of a command. */
 static int arguments_of(const char *tex, size_t length)
 {
-    static const char *const one[] = {"sqrt", "text", "mathrm", "bar"};
-    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-        if (lab_tex_is(tex, length, one[i]))
-            return 1;
-    return lab_tex_is(tex, length, "frac") ? 2 : 0;
+    return pair_of(tex, length) ? 2
+           : accent_of(tex, length) || IS_ONE_OF(tex, length, words) ||
+                   IS_ONE_OF(tex, length, drawn)
+               ? 1
+               : 0;
 }
 
 static size_t atom_length(const char *tex, size_t length);
@@ -47,6 +109,10 @@ static size_t atom_length(const char *tex, size_t length)
         return lab_tex_group(tex, length, &inside);
     if (*tex == '\\') {
         n = lab_tex_command(tex, length);
+        if (lab_tex_is(tex, n, "begin"))
+            return lab_tex_environment(tex, length);
+        if (lab_tex_is(tex, n, "left"))
+            return lab_tex_fenced(tex, length);
         for (int i = arguments_of(tex, n); i > 0; i--)
             n += argument_length(tex + n, length - n);
         return n;
@@ -71,19 +137,30 @@ static void set_argument(FILE *out, const char *tex, size_t length)
     length -= skipped;
     fputs("<mrow>", out);
     if (length > 0 && *tex == '{')
-        set_row(out, tex + 1, length - 1 - (tex[length - 1] == '}'));
+        lab_tex_set_row(out, tex + 1, length - 1 - (tex[length - 1] == '}'));
     else
-        set_row(out, tex, length);
+        lab_tex_set_row(out, tex, length);
     fputs("</mrow>", out);
 }
 
-static void set_words(FILE *out, int words, const char *tex, size_t length)
+/* The argument of a command of `words`. */
+static void set_words(FILE *out, const char *tex, size_t name, size_t length)
 {
-    const size_t skipped = spaces(tex, length);
-    fputs(words ? "<mtext>" : "<mi mathvariant=\"normal\">", out);
-    if (length > skipped + 2)
-        lab_text_escape(out, tex + skipped + 1, length - skipped - 2);
-    fputs(words ? "</mtext>" : "</mi>", out);
+    const size_t from = name + spaces(tex + name, length - name);
+    const size_t braced = from < length && tex[from] == '{';
+    const size_t size = length - from >= 2 * braced ? length - from - 2 * braced : 0;
+    const int is_text = !strncmp(tex, "\\text", 5) || lab_tex_is(tex, name, "mbox");
+    if (lab_tex_set_alphabet(out, tex, name, tex + from + braced, size))
+        return;
+    /* Blanks at the ends would be dropped. */
+    const char *const words_of = tex + from + braced;
+    const size_t before = size > 0 && words_of[0] == ' ';
+    const size_t after = size > 1 && words_of[size - 1] == ' ';
+    fputs(is_text ? "<mtext>" : "<mi mathvariant=\"normal\">", out);
+    fputs(before ? "\u00a0" : "", out);
+    lab_text_escape(out, words_of + before, size - before - after);
+    fputs(after ? "\u00a0" : "", out);
+    fputs(is_text ? "</mtext>" : "</mi>", out);
 }
 
 static void set_symbol(FILE *out, const char *tex, size_t length)
@@ -98,8 +175,85 @@ static void set_symbol(FILE *out, const char *tex, size_t length)
         fprintf(out, "<mspace width=\"%s\"/>", symbol->text);
     else
         fprintf(out, "<%s%s>%s</%s>", symbol->tag,
-                strcmp(symbol->text, "\u2016") ? "" : " stretchy=\"false\"", symbol->text,
-                symbol->tag);
+                strchr("|{}", *symbol->text) || !strcmp(symbol->text, "\u2016")
+                    ? " stretchy=\"false\""
+                    : "",
+                symbol->text, symbol->tag);
+}
+
+static void set_accent(FILE *out, const struct accent *accent, const char *tex,
+                       size_t length)
+{
+    fprintf(out, "<%s %s=\"true\">", accent->tag, accent->attribute);
+    set_argument(out, tex, length);
+    fprintf(out, "<mo stretchy=\"%s\">%s</mo></%s>", accent->stretches ? "true" : "false",
+            accent->sign, accent->tag);
+}
+
+static void set_pair(FILE *out, const struct pair *pair, const char *tex, size_t length)
+{
+    const size_t first = argument_length(tex, length);
+    fprintf(out, "<%s>", pair->tag);
+    if (pair->small_first)
+        set_argument(out, tex + first, length - first);
+    set_argument(out, tex, first);
+    if (!pair->small_first)
+        set_argument(out, tex + first, length - first);
+    fprintf(out, "</%s>", pair->tag);
+}
+
+/* The bracket at `tex`; nothing for ".". */
+static size_t set_bracket(FILE *out, const char *tex, size_t length)
+{
+    const size_t size = length == 0 ? 0 : *tex == '\\' ? lab_tex_command(tex, length) : 1;
+    const struct lab_tex_symbol *const symbol =
+        size > 1 ? lab_tex_symbol(tex, size) : NULL;
+    fputs("<mo stretchy=\"true\">", out);
+    if (symbol)
+        fputs(symbol->text, out);
+    else if (size == 1 && *tex != '.')
+        lab_text_escape(out, tex, 1);
+    fputs("</mo>", out);
+    return size;
+}
+
+/* "\left( ... \right)" without its "\left". */
+static void set_fenced(FILE *out, const char *tex, size_t length)
+{
+    static const char right[] = "\\right";
+    enum { RIGHT = sizeof right - 1 };
+    fputs("<mrow>", out);
+    const size_t from = set_bracket(out, tex, length);
+    size_t end = length;
+    while (end > from && (length - end < RIGHT || memcmp(tex + end, right, RIGHT)))
+        end--;
+    if (end > from || (length >= from + RIGHT && !memcmp(tex + from, right, RIGHT))) {
+        lab_tex_set_row(out, tex + from, end - from);
+        set_bracket(out, tex + end + RIGHT, length - end - RIGHT);
+    } else
+        lab_tex_set_row(out, tex + from, length - from);
+    fputs("</mrow>", out);
+}
+
+static void set_drawn(FILE *out, const char *tex, size_t name, size_t length)
+{
+    if (lab_tex_is(tex, name, "sqrt"))
+        fputs("<msqrt>", out);
+    else
+        fprintf(out, "<mrow class=\"%.*s\">", (int)name - 1, tex + 1);
+    set_argument(out, tex + name, length - name);
+    fputs(lab_tex_is(tex, name, "sqrt") ? "</msqrt>" : "</mrow>", out);
+}
+
+/* Sizes, styles and numbers of equations are not shown. */
+static int is_silent(const char *tex, size_t length)
+{
+    static const char *const names[] = {
+        "big",   "Big",   "bigl",     "bigr",         "Bigl",      "Bigr",
+        "bigg",  "Bigg",  "biggl",    "biggr",        "limits",    "nolimits",
+        "notag", "right", "nonumber", "displaystyle", "textstyle", "\\",
+    };
+    return IS_ONE_OF(tex, length, names);
 }
 
 static void set_command(FILE *out, const char *tex, size_t length)
@@ -107,25 +261,22 @@ static void set_command(FILE *out, const char *tex, size_t length)
     const size_t name = lab_tex_command(tex, length);
     const char *const rest = tex + name;
     const size_t left = length - name;
-    if (lab_tex_is(tex, name, "frac")) {
-        const size_t first = argument_length(rest, left);
-        fputs("<mfrac>", out);
-        set_argument(out, rest, first);
-        set_argument(out, rest + first, left - first);
-        fputs("</mfrac>", out);
-    } else if (lab_tex_is(tex, name, "sqrt")) {
-        fputs("<msqrt>", out);
-        set_argument(out, rest, left);
-        fputs("</msqrt>", out);
-    } else if (lab_tex_is(tex, name, "bar")) {
-        fputs("<mover accent=\"true\">", out);
-        set_argument(out, rest, left);
-        fputs("<mo stretchy=\"false\">\u00af</mo></mover>", out);
-    } else if (lab_tex_is(tex, name, "text") || lab_tex_is(tex, name, "mathrm")) {
-        set_words(out, tex[1] == 't', rest, left);
-    } else {
+    const struct accent *const accent = accent_of(tex, name);
+    const struct pair *const pair = pair_of(tex, name);
+    if (pair)
+        set_pair(out, pair, rest, left);
+    else if (accent)
+        set_accent(out, accent, rest, left);
+    else if (IS_ONE_OF(tex, name, drawn))
+        set_drawn(out, tex, name, length);
+    else if (lab_tex_is(tex, name, "begin"))
+        lab_tex_set_environment(out, tex, length);
+    else if (lab_tex_is(tex, name, "left"))
+        set_fenced(out, rest, left);
+    else if (IS_ONE_OF(tex, name, words))
+        set_words(out, tex, name, length);
+    else if (!is_silent(tex, name))
         set_symbol(out, tex, name);
-    }
 }
 
 static void set_atom(FILE *out, const char *tex, size_t length)
@@ -153,7 +304,9 @@ static void set_atom(FILE *out, const char *tex, size_t length)
 /* An atom with its index and exponent; for an operator, its limits. */
 static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom)
 {
-    const int limits = lab_tex_is(tex, atom, "sum") || lab_tex_is(tex, atom, "max");
+    static const char *const large[] = {"sum", "prod", "max", "min", "lim"};
+    const int limits = IS_ONE_OF(tex, atom, large) || !strncmp(tex, "\\underbrace", 11) ||
+                       !strncmp(tex, "\\overbrace", 10);
     size_t script[2] = {0, 0}, at[2] = {0, 0}, used = atom;
     for (int i = 0; i < 2; i++)
         if (used < length && (tex[used] == '_' || tex[used] == '^')) {
@@ -179,15 +332,13 @@ static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom
 
 static int is_function(const char *tex, size_t length)
 {
-    static const char *const names[] = {"ln", "exp", "cos", "max"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (lab_tex_is(tex, length, names[i]))
-            return 1;
-    return 0;
+    static const char *const names[] = {"ln",  "log",  "exp", "cos", "sin",
+                                        "max", "tanh", "min", "det"};
+    return IS_ONE_OF(tex, length, names);
 }
 
 /* The name of a function stands apart from its argument and from a factor before it. */
-static void set_row(FILE *out, const char *tex, size_t length)
+void lab_tex_set_row(FILE *out, const char *tex, size_t length)
 {
     static const char gap[] = "<mspace width=\"0.17em\"/>";
     int after_factor = 0;
@@ -207,10 +358,13 @@ static void set_row(FILE *out, const char *tex, size_t length)
 }
 
 /* The formula, with its TeX as an annotation that can be copied. */
-static void set_formula(FILE *out, const char *tex, size_t length, int block)
+void lab_text_tex(FILE *out, const char *tex, size_t length, int block)
 {
     fprintf(out, "<math%s><semantics><mrow>", block ? " display=\"block\"" : "");
-    set_row(out, tex, length);
+    if (lab_tex_has_lines(tex, length))
+        lab_tex_set_lines(out, tex, length, "lines");
+    else
+        lab_tex_set_row(out, tex, length);
     fputs("</mrow><annotation encoding=\"application/x-tex\">", out);
     lab_text_escape(out, tex, length);
     fputs("</annotation></semantics></math>", out);
@@ -218,7 +372,7 @@ static void set_formula(FILE *out, const char *tex, size_t length, int block)
 
 void lab_text_formula(FILE *out, const char *tex)
 {
-    set_formula(out, tex, strlen(tex), 1);
+    lab_text_tex(out, tex, strlen(tex), 1);
 }
 
 void lab_text_markdown(FILE *out, const char *text)
@@ -236,7 +390,7 @@ void lab_text_markdown(FILE *out, const char *text)
             /* No line begins with the comma after a formula. */
             const int tied = end[1] && strchr(",.;:)?", end[1]);
             fputs(tied ? "<span class=\"tie\">" : "", out);
-            set_formula(out, text + 1, (size_t)(end - text) - 1, 0);
+            lab_text_tex(out, text + 1, (size_t)(end - text) - 1, 0);
             if (tied)
                 fprintf(out, "%c</span>", *++end);
         } else {

@@ -120,16 +120,17 @@ struct lab_trace {
 
 /* 0, -1, or LAB_ILL_FORMED with the reason. */
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    enum lab_reading reading, struct lab_trace *trace, char why[LAB_WHY]);
+                    enum lab_strictness reading, struct lab_trace *trace,
+                    char why[LAB_WHY]);
 enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
-                                   enum lab_reading reading);
+                                   enum lab_strictness reading);
 /* Whether that verdict is the same in every world. */
-int lab_trace_invariant(const struct lab_trace *trace, enum lab_reading reading);
+int lab_trace_invariant(const struct lab_trace *trace, enum lab_strictness reading);
 /* Condition, evidence and the case that decides an argument, in words. */
 void lab_judge_condition(const struct lab_claim *claim, const struct lab_trace *trace,
                          struct lab_text *text);
 void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,
-                        enum lab_reading reading, struct lab_text *text);
+                        enum lab_strictness reading, struct lab_text *text);
 void lab_judge_case(const struct lab_claim *claim, const struct lab_trace *trace,
                     struct lab_text *text);
 /* Why a claim that fails is false, in a clause. */

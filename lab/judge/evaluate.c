@@ -128,14 +128,38 @@ static int sides(struct lab_scope *scope, const struct lab_link *link,
     return LAB_ILL_FORMED;
 }
 
-static void add(struct sums *sums, const struct lab_value value[2], double weight)
+/* The difference but for rounding, of numbers that are far above 1. */
+static double off_by(double left, double right)
+{
+    const double off = left - right, size = fmax(fabs(left), fabs(right));
+    return left == right || (size > 1 && fabs(off) <= LAB_ROUNDING * size) ? 0 : off;
+}
+
+/* Of a bound the entry with the least margin is kept. */
+static double matters(char sign, double off, double weight)
+{
+    switch (sign) {
+    case '<':
+    case LAB_AT_MOST:
+        return off;
+    case '>':
+    case LAB_AT_LEAST:
+        return -off;
+    default:
+        return weight * off * off;
+    }
+}
+
+static void add(struct sums *sums, char sign, const struct lab_value value[2],
+                double weight)
 {
     double square = 0;
     for (int i = 0; i < value[0].rows * value[0].columns; i++) {
-        const double off = value[0].x[i] - value[1].x[i];
+        const double off = off_by(value[0].x[i], value[1].x[i]);
+        const double most = matters(sign, off, weight);
         square += off * off;
-        if (!(weight * off * off <= sums->most)) {
-            sums->most = weight * off * off;
+        if (!(most <= sums->most)) {
+            sums->most = most;
             sums->entry[0] = value[0].x[i];
             sums->entry[1] = value[1].x[i];
         }
@@ -189,9 +213,10 @@ static void found_distance(struct lab_finding *found, double distance)
     found->error = !(distance >= 0) ? INFINITY : distance > LAB_TOLERANCE ? distance : 0;
 }
 
-static double order_error(char sign, double left, double right)
+static double order_error(char sign, double left, double right, int strict)
 {
-    const double least = LAB_ROUNDING + LAB_TOLERANCE * fmax(fabs(left), fabs(right));
+    const double least =
+        strict ? 0 : LAB_ROUNDING + LAB_TOLERANCE * fmax(fabs(left), fabs(right));
     switch (sign) {
     case '<':
         return left < right - least ? 0 : 1;
@@ -206,9 +231,10 @@ static double order_error(char sign, double left, double right)
     }
 }
 
-static void conclude(const struct sums *sums, int relative, int is_number,
-                     struct lab_finding *found)
+static void conclude(const struct sums *sums, const struct lab_claim *claim,
+                     int is_number, struct lab_finding *found)
 {
+    const int relative = claim->relative;
     found->computed = sums->entry[0];
     found->claimed = sums->entry[1];
     if (relative && found->sign == '=' && is_number)
@@ -218,7 +244,8 @@ static void conclude(const struct sums *sums, int relative, int is_number,
     else if (found->sign == '=' || found->sign == '~')
         found->error = difference(sums);
     else
-        found->error = order_error(found->sign, sums->entry[0], sums->entry[1]);
+        found->error =
+            order_error(found->sign, sums->entry[0], sums->entry[1], claim->strict);
     if (!(found->error >= 0))
         found->error = INFINITY;
 }
@@ -227,19 +254,19 @@ static int evaluate_link(struct lab_scope *scope, const struct lab_link *link,
                          unsigned needs, struct lab_finding *found)
 {
     const int64_t count = needs & LAB_NEEDS_EACH ? scope->draws.count : 1;
-    struct sums sums = {.most = -1};
+    struct sums sums = {.most = -INFINITY};
     struct lab_value value[2];
     for (int64_t x = 0; x < count; x++) {
         if (needs & LAB_NEEDS_EACH)
             lab_scope_draw(scope, x);
         if (sides(scope, link, value))
             return LAB_ILL_FORMED;
-        add(&sums, value, count > 1 ? scope->draws.draw[x].weight : 1);
+        add(&sums, link->sign, value, count > 1 ? scope->draws.draw[x].weight : 1);
     }
     *found = (struct lab_finding){.sign = link->sign,
                                   .of_letters = !(needs & ~(unsigned)LAB_NEEDS_GAMMA),
                                   .drawn = count > 1};
-    conclude(&sums, scope->claim->relative, value[0].rows * value[0].columns == 1, found);
+    conclude(&sums, scope->claim, value[0].rows * value[0].columns == 1, found);
     return 0;
 }
 

@@ -113,7 +113,7 @@ static int set_ill_formed(const struct lab_statement *statement, const char *why
 
 /* The claim as a reading has it; `text` is room for its links. */
 static struct lab_claim read_claim(const struct lab_claim *claim,
-                                   enum lab_reading reading, char text[LAB_CLAIM_TEXT])
+                                   enum lab_strictness reading, char text[LAB_CLAIM_TEXT])
 {
     struct lab_claim read = *claim;
     if (reading == LAB_LETTER && claim->argument.letter)
@@ -126,7 +126,7 @@ static struct lab_claim read_claim(const struct lab_claim *claim,
 }
 
 static int judge_one(const struct lab_exercise *exercise,
-                     const struct lab_statement *statement, enum lab_reading reading,
+                     const struct lab_statement *statement, enum lab_strictness reading,
                      struct lab_judgement *judgement)
 {
     char links[LAB_CLAIM_TEXT], why[LAB_WHY] = "";
@@ -177,9 +177,9 @@ static int can_differ(const struct lab_statement *statement)
 }
 
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              enum lab_reading reading, struct lab_judgement *judgement)
+              enum lab_strictness reading, struct lab_judgement *judgement)
 {
-    const enum lab_reading other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
+    const enum lab_strictness other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
     struct lab_judgement otherwise;
 
     if (judge_one(exercise, statement, reading, judgement))

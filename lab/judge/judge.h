@@ -15,7 +15,7 @@
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
 /* By the letter "=" is equality and only what the sheet calls large may grow. */
-enum lab_reading { LAB_CHARITY, LAB_LETTER };
+enum lab_strictness { LAB_CHARITY, LAB_LETTER };
 
 /* Meanings of a letter. */
 enum lab_meaning {
@@ -60,6 +60,12 @@ enum lab_keys {
     LAB_KEYS_GAMMA  /* k_a = gamma mu_a, gamma that of the point */
 };
 
+/* Draws from `from` to `to` alone, or one number; `on` 0: all. */
+struct lab_range {
+    int on;
+    double from, to;
+};
+
 /*
  * An argument: `conclusion` must be 0 wherever `premise` is, in every case.  A case is a
  * formula for `letter`; `key` and `query` give the weights p of three keys, and `head`
@@ -82,6 +88,7 @@ struct lab_claim {
     const char *input;            /* the formula in place of X */
     int magnitude;                /* the length of k_a varies */
     enum lab_keys keys;
+    struct lab_range range; /* of gamma, of the draws that the claim is about */
     /*
      * Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument.  With both
      * the argument decides by the letter, the links by charity.
@@ -94,6 +101,7 @@ struct lab_claim {
     const char *spread;   /* an error that noise adds to each link; NULL: none */
     unsigned free;        /* of enum lab_free: quantities that the sheet leaves free */
     unsigned called;      /* the subset that the sheet calls large, small or vanishing */
+    int strict;           /* "p > 0" of a number that is positive however small */
     int noisy;            /* the grid has alpha > 0 although alpha is not free */
     const char *grows; /* name of the scale: "C", "|q|", "the gap"; NULL: it has none */
     double far;        /* scale that counts as large; 0: 1e13, and 128 under exp */
@@ -129,12 +137,12 @@ struct lab_judgement {
     const char *quote; /* the passage judged, as the sheet has it */
     int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
-    enum lab_reading reading; /* the one that `verdict` and all below belong to */
-    int readings_agree;       /* the other reading has the same verdict */
-    int invariant;            /* the verdict is the same in every world */
-    char holds_when[512];     /* the exact statement with its condition, never empty */
-    double measured;          /* the number that decides; NaN where none applies */
-    double expected;          /* the number by the claim; NaN where none applies */
+    enum lab_strictness reading; /* the one that `verdict` and all below belong to */
+    int readings_agree;          /* the other reading has the same verdict */
+    int invariant;               /* the verdict is the same in every world */
+    char holds_when[512];        /* the exact statement with its condition, never empty */
+    double measured;             /* the number that decides; NaN where none applies */
+    double expected;             /* the number by the claim; NaN where none applies */
     /* The point of that number, if any: `scale` is C, beta, |q| or a gap. */
     int has_point;
     int64_t n;
@@ -150,10 +158,10 @@ const char *lab_verdict_name(enum lab_verdict verdict); /* its id, "holds" ... *
 const char *lab_verdict_word(enum lab_verdict verdict);
 /* The meaning of a verdict: "there is a counterexample". */
 const char *lab_verdict_meaning(enum lab_verdict verdict);
-const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */
+const char *lab_reading_name(enum lab_strictness reading); /* "charity", "letter" */
 
 /* 0, or -1 when something could not be computed, such as without the engine. */
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              enum lab_reading reading, struct lab_judgement *judgement);
+              enum lab_strictness reading, struct lab_judgement *judgement);
 
 #endif

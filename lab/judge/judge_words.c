@@ -32,7 +32,7 @@ const char *lab_verdict_meaning(enum lab_verdict verdict)
     return meanings[verdict];
 }
 
-const char *lab_reading_name(enum lab_reading reading)
+const char *lab_reading_name(enum lab_strictness reading)
 {
     return reading == LAB_LETTER ? "letter" : "charity";
 }
@@ -190,7 +190,7 @@ static void add_freedoms_tried(struct lab_text *text, const struct lab_claim *cl
 }
 
 void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,
-                        enum lab_reading reading, struct lab_text *text)
+                        enum lab_strictness reading, struct lab_text *text)
 {
     const enum lab_verdict verdict = lab_trace_verdict(trace, reading);
     if (trace->cases) {

@@ -21,7 +21,8 @@ struct keys_room {
     struct lab_spread spread;
     double still, rival;
     double deviation, share_deviation;
-    double gamma_mean, gamma_variance, inside, closer, shorter, lowered;
+    double gamma_mean, gamma_variance, gamma_b_mean, gamma_b_variance, inside, closer,
+        shorter, lowered;
     double score_variance[2], isotropic_variance, drawn_variance[3];
     double at_half[S], at_three_halves[S];
     double weight_sum, definition, output_off, first_off, masked;
@@ -65,6 +66,7 @@ static const struct lab_place letters[] = {
     ROOM("eps_b", LAB_NEEDS_GAMMA, 1, draw.gamma_b),
     ROOM("k_a", LAB_NEEDS_KEYS, S, draw.key[0]),
     ROOM("k_b", LAB_NEEDS_KEYS, S, draw.key[1]),
+    ROOM("k_i", LAB_NEEDS_KEYS, S, draw.key[2]),
     ROOM("s_a", LAB_NEEDS_HEADS, 1, draw.head[0].score[0]),
     ROOM("s_b", LAB_NEEDS_HEADS, 1, draw.head[0].score[1]),
     ROOM("s_i", LAB_NEEDS_HEADS, 1, draw.head[0].score[2]),
@@ -81,6 +83,8 @@ static const struct lab_place letters[] = {
     ROOM("P_above", LAB_NEEDS_HEADS, 1, above),
     ROOM("E_gamma", LAB_NEEDS_SHARE, 1, gamma_mean),
     ROOM("Var_gamma", LAB_NEEDS_SHARE, 1, gamma_variance),
+    ROOM("E_gamma_b", LAB_NEEDS_SHARE, 1, gamma_b_mean),
+    ROOM("Var_gamma_b", LAB_NEEDS_SHARE, 1, gamma_b_variance),
     ROOM("P_inside", LAB_NEEDS_SHARE, 1, inside),
     ROOM("P_closer", LAB_NEEDS_LAW, 1, closer),
     ROOM("P_shorter", LAB_NEEDS_LAW, 1, shorter),
@@ -235,11 +239,13 @@ static double distance_to_average(const struct lab_draws *draws, int heads)
 static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
 {
     const size_t gamma = offsetof(struct lab_draw, gamma);
+    const size_t gamma_b = offsetof(struct lab_draw, gamma_b);
     for (int64_t x = 0; x < draws->count; x++) {
         const struct lab_draw *const draw = &draws->draw[x];
         const double *const score = draw->head[0].score;
         const int longer_a = fabs(draw->gamma) > fabs(draw->gamma_b);
         room->gamma_mean += draw->weight * draw->gamma;
+        room->gamma_b_mean += draw->weight * draw->gamma_b;
         room->inside += draw->gamma >= 0.5 && draw->gamma <= 1.5 ? draw->weight : 0;
         /* Scores decide who is nearer also where both weights round to 0 or 1. */
         room->closer += score[0] > score[1] ? draw->weight : 0;
@@ -250,6 +256,7 @@ static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
                 : 0;
     }
     room->gamma_variance = lab_draws_covariance(draws, gamma, gamma);
+    room->gamma_b_variance = lab_draws_covariance(draws, gamma_b, gamma_b);
 }
 
 /* Standard deviation of alpha_a / (alpha_a + alpha_b) in head 1. */
@@ -333,14 +340,37 @@ static int fill_lose(struct keys_room *room, const struct lab_point *point)
     return 0;
 }
 
+/* Leaves the draws whose gamma is in the range, of total weight 1: 0, or -1. */
+static int keep_range(struct lab_draws *draws, const struct lab_range *range)
+{
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t x = 0; x < draws->count; x++) {
+        const struct lab_draw *const draw = &draws->draw[x];
+        if (!(draw->gamma > range->from && draw->gamma < range->to))
+            continue;
+        sum += draw->weight;
+        draws->draw[count++] = *draw;
+    }
+    for (int64_t x = 0; x < count; x++)
+        draws->draw[x].weight /= sum;
+    draws->count = count;
+    return count ? 0 : -1;
+}
+
 static int fill_draws(struct lab_scope *scope, int heads)
 {
     const struct lab_claim *const claim = scope->claim;
     const double *const query = ((struct keys_room *)scope->room)->query[0];
     const struct lab_point still = without_noise(scope->point);
-    if (claim->keys == LAB_KEYS_DRAWN)
-        return lab_world_heads(scope->point, claim->magnitude, heads, query,
-                               &scope->draws);
+    if (claim->range.on && claim->range.from >= claim->range.to)
+        return lab_world_heads_at(&still, claim->range.from, heads, query, &scope->draws);
+    if (claim->keys == LAB_KEYS_DRAWN) {
+        const int status =
+            lab_world_heads(scope->point, claim->magnitude, heads, query, &scope->draws);
+        return status || !claim->range.on ? status
+                                          : keep_range(&scope->draws, &claim->range);
+    }
     return lab_world_heads_at(&still,
                               claim->keys == LAB_KEYS_GAMMA ? scope->point->gamma : 1,
                               heads, query, &scope->draws);

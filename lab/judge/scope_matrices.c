@@ -87,7 +87,7 @@ struct token_room {
     double moved[T * F];     /* the tokens of X in another order */
     double positions[T * F]; /* an embedding for every place */
     struct lab_world_self self, of_input, encoded, encoded_moved;
-    double features;
+    double features, identity[T * T];
 };
 
 #define TOKENS(name, needs, rows, columns, field)                                        \
@@ -103,6 +103,9 @@ static const struct lab_place token_letters[] = {
     TOKENS("W", LAB_NEEDS_WORLD, F, F, sequence.w),
     TOKENS("W_Q", LAB_NEEDS_WORLD, F, F, sequence.w[0]),
     TOKENS("W_K", LAB_NEEDS_WORLD, F, F, sequence.w[1]),
+    TOKENS("W_V", LAB_NEEDS_WORLD, F, F, sequence.w[2]),
+    TOKENS("I", LAB_NEEDS_WORLD, T, T, identity),
+    TOKENS("Pos", LAB_NEEDS_WORLD, T, F, positions),
     TOKENS("d", 0, 1, 1, features),
     TOKENS("S", LAB_NEEDS_SELF, T, T, self.scores),
     TOKENS("S_moved", LAB_NEEDS_SELF, T, T, of_input.scores),
@@ -133,6 +136,8 @@ static int open_tokens(struct lab_scope *scope)
         }
     struct token_room *const room = scope->room;
     room->features = F;
+    for (int i = 0; i < T; i++)
+        room->identity[i * T + i] = 1;
     lab_world_tokens(&exercise, &room->sequence);
     for (int place = 0; place < T; place++)
         lab_sinusoids(place, F, room->positions + place * F);

@@ -230,7 +230,8 @@ static int trace_argument(struct trial *trial, struct lab_trace *trace)
     }
 }
 
-static int trace(struct trial *trial, enum lab_reading reading, struct lab_trace *trace)
+static int trace(struct trial *trial, enum lab_strictness reading,
+                 struct lab_trace *trace)
 {
     static const int64_t shown_n[] = {10, 1000};
     const struct lab_claim *const claim = trial->parsed->claim;
@@ -254,7 +255,7 @@ static int trace(struct trial *trial, enum lab_reading reading, struct lab_trace
 }
 
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    enum lab_reading reading, struct lab_trace *to, char why[LAB_WHY])
+                    enum lab_strictness reading, struct lab_trace *to, char why[LAB_WHY])
 {
     struct lab_parsed *const parsed = malloc(sizeof *parsed);
     struct trial trial = {.exercise = exercise, .parsed = parsed, .why = why};
@@ -268,7 +269,7 @@ int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim 
 }
 
 enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
-                                   enum lab_reading reading)
+                                   enum lab_strictness reading)
 {
     if (trace->cases)
         return trace->refuted ? LAB_FAILS : LAB_HOLDS;
@@ -278,7 +279,7 @@ enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
                                                                             : LAB_FAILS;
 }
 
-int lab_trace_invariant(const struct lab_trace *trace, enum lab_reading reading)
+int lab_trace_invariant(const struct lab_trace *trace, enum lab_strictness reading)
 {
     if (trace->cases)
         return 1;

@@ -15,7 +15,7 @@
  * A product may be written without *, as C (mu_a + mu_b) and A A^T; not before a number,
  * and not after a division, where 1/2 C has two readings.  Functions are sqrt, exp, ln,
  * log (the same), abs, sin, cos, tanh, asin, atan, Phi (normal distribution function), sg
- * (logistic), all of numbers, and norm, sum and tr.  pi, e and inf are known where the
+ * (logistic), all of numbers, norm, sum and tr, and softmax of every row.  pi, e and inf are known where the
  * caller binds no letter of that name.  Braces and brackets group as parentheses do.
  * Letters are ASCII words, or Greek: alpha, its sign and \alpha are one letter, so are
  * k_a and k_{a}.  Commands of LaTeX that change the look alone are skipped.

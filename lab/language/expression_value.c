@@ -167,26 +167,43 @@ static double trace_of(const struct lab_value *x)
     return sum;
 }
 
+/* Of every row, or of a column. */
+static void softmax_in_place(struct lab_value *x)
+{
+    const int rows = x->columns == 1 ? 1 : x->rows, size = count(x) / rows;
+    for (int r = 0; r < rows; r++) {
+        double *const row = x->x + r * size, top = row[0], sum = 0;
+        for (int i = 1; i < size; i++)
+            top = fmax(top, row[i]);
+        for (int i = 0; i < size; i++)
+            sum += row[i] = exp(row[i] - top);
+        for (int i = 0; i < size; i++)
+            row[i] /= sum;
+    }
+}
+
 static const struct function {
     const char *name;
     double (*of_number)(double);                  /* or */
-    double (*of_value)(const struct lab_value *); /* */
+    double (*of_value)(const struct lab_value *); /* or */
+    void (*in_place)(struct lab_value *);
 } functions[] = {
-    {"sqrt", sqrt, NULL},
-    {"exp", exp, NULL},
-    {"ln", log, NULL},
-    {"log", log, NULL},
-    {"abs", fabs, NULL},
-    {"sin", sin, NULL},
-    {"cos", cos, NULL},
-    {"tanh", tanh, NULL},
-    {"asin", asin, NULL},
-    {"atan", atan, NULL},
-    {"Phi", normal_distribution, NULL},
-    {"sg", logistic, NULL},
-    {"norm", NULL, norm_of},
-    {"sum", NULL, sum_of},
-    {"tr", NULL, trace_of},
+    {"sqrt", sqrt, NULL, NULL},
+    {"exp", exp, NULL, NULL},
+    {"ln", log, NULL, NULL},
+    {"log", log, NULL, NULL},
+    {"abs", fabs, NULL, NULL},
+    {"sin", sin, NULL, NULL},
+    {"cos", cos, NULL, NULL},
+    {"tanh", tanh, NULL, NULL},
+    {"asin", asin, NULL, NULL},
+    {"atan", atan, NULL, NULL},
+    {"Phi", normal_distribution, NULL, NULL},
+    {"sg", logistic, NULL, NULL},
+    {"norm", NULL, norm_of, NULL},
+    {"sum", NULL, sum_of, NULL},
+    {"tr", NULL, trace_of, NULL},
+    {"softmax", NULL, NULL, softmax_in_place},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
@@ -206,6 +223,10 @@ int lab_function_apply(int function, struct lab_value *value)
     const struct function *const f = &functions[function];
     if (f->of_number && !lab_value_is_number(value))
         return -1;
+    if (f->in_place) {
+        f->in_place(value);
+        return 0;
+    }
     value->x[0] = f->of_number ? f->of_number(value->x[0]) : f->of_value(value);
     value->rows = value->columns = 1;
     return 0;

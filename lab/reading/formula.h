@@ -18,15 +18,16 @@ enum lab_node_kind {
     LAB_NODE_QUOTIENT,  /* numerator, denominator */
     LAB_NODE_POWER,     /* base, exponent */
     LAB_NODE_TRANSPOSE, /* one child */
-    LAB_NODE_CALL,      /* name: exp, ln, sqrt, norm, abs, Var, Cov, E, P, softmax, Q ... */
-    LAB_NODE_SERIES,    /* name: "sum" or "prod"; body; then bounds: a CHAIN or a LIST */
-    LAB_NODE_LIMIT,     /* body, then the chain under lim */
-    LAB_NODE_MATRIX,    /* rows children, each a LIST */
-    LAB_NODE_CASES,     /* children: LIST (value, condition) */
-    LAB_NODE_LIST,      /* a, b, c; a set or an interval keeps its brackets in name */
-    LAB_NODE_DOTS,      /* \dots */
-    LAB_NODE_TEXT,      /* \text{...}: words in name */
-    LAB_NODE_CHAIN      /* children and relations alternate: a REL b REL c */
+    LAB_NODE_CALL,   /* name: exp, ln, sqrt, norm, abs, Var, Cov, E, P, softmax, Q ... */
+    LAB_NODE_SERIES, /* name: "sum" or "prod"; body; the chain below, "i = 1" or "i";
+                        then the upper bound if there is one */
+    LAB_NODE_LIMIT,  /* body, then the chain under lim */
+    LAB_NODE_MATRIX, /* rows children, each a LIST */
+    LAB_NODE_CASES,  /* children: LIST (value, condition) */
+    LAB_NODE_LIST,   /* a, b, c; a set or an interval keeps its brackets in name; "or" */
+    LAB_NODE_DOTS,   /* \dots */
+    LAB_NODE_TEXT,   /* \text{...}: words in name */
+    LAB_NODE_CHAIN   /* children and relations alternate: a REL b REL c */
 };
 
 enum lab_relation {
@@ -43,7 +44,8 @@ enum lab_relation {
     LAB_REL_IN,          /* \in */
     LAB_REL_DISTRIBUTED, /* \sim */
     LAB_REL_NORMAL_TO,   /* \perp */
-    LAB_REL_PROPORTIONAL
+    LAB_REL_PROPORTIONAL,
+    LAB_REL_NOT_IN
 };
 
 /* How a chain follows from the one before it in the same formula. */
@@ -52,7 +54,8 @@ enum lab_connective {
     LAB_THEREFORE, /* \Rightarrow, \therefore, \implies */
     LAB_IFF,
     LAB_BECAUSE, /* \because */
-    LAB_WHERE    /* "where", "for", "if": a condition of the chain before it */
+    LAB_WHERE,   /* "where", "for", "if": a condition of the chain before it */
+    LAB_OR
 };
 
 struct lab_node {
@@ -83,15 +86,25 @@ struct lab_formula {
     } chain[LAB_FORMULA_CHAINS];
     int restored;
     struct lab_restored restore[LAB_FORMULA_RESTORED];
-    size_t failed;  /* where reading stopped */
+    size_t failed; /* where reading stopped */
     char why[120]; /* not empty: it could not be read */
 };
 
 /*
+ * The repairs of scanning errors that this document calls for, as bits; 0 for a text
+ * without such errors.  Linear in size.
+ */
+unsigned lab_formula_repairs(const char *source, size_t size);
+
+/*
  * Reads source[begin..end), which may lack delimiters.  0, or -1 with `failed` and
  * `why`; what stands before the failure is not to be used.
+ *
+ * An operand that the line leaves out, as before "= x" at the beginning of a formula, is
+ * a TEXT without words.  A letter's child, if it has one, is a condition in its
+ * subscript.
  */
-int lab_formula_read(const char *source, size_t begin, size_t end,
+int lab_formula_read(const char *source, size_t begin, size_t end, unsigned repairs,
                      struct lab_formula *formula);
 
 #endif

@@ -30,8 +30,8 @@ struct lab_read_claim {
     char query[200];   /* the queries in force, "q = beta (mu_a + mu_b)"; "": none */
     char letters[300]; /* "beta: scale of q since line 42; H read as mu" */
     char evidence[600];
-    char repair[120];  /* of a slip, "m for n, as line 17 counts the keys" */
-    char exact[400];   /* the true statement, where it is known; else "" */
+    char repair[120];          /* of a slip, "m for n, as line 17 counts the keys" */
+    char exact[400];           /* the true statement, where it is known; else "" */
     double computed, expected; /* the numbers that decide; NaN: none */
 };
 
@@ -72,7 +72,8 @@ enum { LAB_READING_BYTES = 1 << 20 };
 int lab_reading_open(struct lab_reading *reading, const char *source, size_t size);
 void lab_reading_close(struct lab_reading *reading);
 
-const char *lab_read_verdict_name(enum lab_read_verdict verdict);  /* "true", "not_read" */
-const char *lab_read_verdict_words(enum lab_read_verdict verdict); /* "true in the limit" */
+const char *lab_read_verdict_name(enum lab_read_verdict verdict); /* "true", "not_read" */
+const char *
+lab_read_verdict_words(enum lab_read_verdict verdict); /* "true in the limit" */
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * CSS: shared.css has the rules of every page, report.css the report's own, marks.css
+ * those of a marked solution.
+ */
 #ifndef LAB_STYLES_H
 #define LAB_STYLES_H
 
-/* CSS, shared.css and report.css: rules that the pages share, and the report's own. */
-extern const char lab_shared_style[], lab_report_style[];
+extern const char lab_shared_style[], lab_report_style[], lab_marks_style[];
 
 #endif

@@ -31,13 +31,14 @@ int lab_sheets_index(const char *id)
 }
 
 int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
-                        enum lab_reading reading, struct lab_judgement *judgement)
+                        enum lab_strictness reading, struct lab_judgement *judgement)
 {
     const struct lab_statement *const statement = find(index);
     return statement ? lab_judge(exercise, statement, reading, judgement) : -1;
 }
 
-int lab_sheets_judge(int index, enum lab_reading reading, struct lab_judgement *judgement)
+int lab_sheets_judge(int index, enum lab_strictness reading,
+                     struct lab_judgement *judgement)
 {
     struct lab_exercise exercise;
     int status = lab_exercise_open(&exercise);
@@ -55,7 +56,7 @@ int lab_sheets_is_of(int index, const char *sheet)
 
 struct session {
     const char *sheet; /* NULL: all */
-    enum lab_reading reading;
+    enum lab_strictness reading;
     struct lab_judgement *judgements;
     atomic_int next, failed;
 };
@@ -73,7 +74,7 @@ static void judge_in_turn(void *arg, int w)
             atomic_store(&s->failed, 1);
 }
 
-int lab_sheets_judge_all(const char *sheet, enum lab_reading reading, int threads,
+int lab_sheets_judge_all(const char *sheet, enum lab_strictness reading, int threads,
                          struct lab_judgement *judgements)
 {
     struct session session = {

@@ -25,12 +25,12 @@ extern const struct lab_sheet lab_sheet_000, lab_sheet_001, lab_sheet_002, lab_s
 int lab_sheets_index(const char *id);
 
 /* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */
-int lab_sheets_judge(int index, enum lab_reading reading,
+int lab_sheets_judge(int index, enum lab_strictness reading,
                      struct lab_judgement *judgement);
 
 /* The same in this exercise. */
 int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
-                        enum lab_reading reading, struct lab_judgement *judgement);
+                        enum lab_strictness reading, struct lab_judgement *judgement);
 
 /* Whether a statement is one of sheet "000" .. "004". */
 int lab_sheets_is_of(int index, const char *sheet);
@@ -38,7 +38,7 @@ int lab_sheets_is_of(int index, const char *sheet);
  * All statements, or those of one sheet where it is not NULL, on `threads` threads;
  * the others' places in `judgements` [LAB_STATEMENTS] are zeroed.  0, or -1.
  */
-int lab_sheets_judge_all(const char *sheet, enum lab_reading reading, int threads,
+int lab_sheets_judge_all(const char *sheet, enum lab_strictness reading, int threads,
                          struct lab_judgement *judgements);
 
 enum { LAB_DISPUTES = 14 };

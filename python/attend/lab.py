@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The laboratory: experiments, design of queries, sheets judged, answers graded.
+"""The laboratory: experiments, design of queries, sheets and solutions judged, answers graded.
 
 Everything runs in this process, on the engine, and gives the numbers that the command
 ``attend`` gives for the same seed and trials.
@@ -15,9 +15,13 @@ from ._lab_design import Choice, Design, DesignRow, design
 from ._lab_experiments import Experiment, Flag, Row, Rows, experiment, experiments, perform
 from ._lab_grade import Grade, Part, PartGrade, grade, parts, template
 from ._lab_sheets import Dispute, Judgement, disputes, sheets
+from ._lab_solution import Claim, Conflict, Coverage, Letter, QuestionPoints, Solution, judge
 
 __all__ = [
     "Choice",
+    "Claim",
+    "Conflict",
+    "Coverage",
     "Design",
     "DesignRow",
     "Dispute",
@@ -25,15 +29,19 @@ __all__ = [
     "Flag",
     "Grade",
     "Judgement",
+    "Letter",
     "Part",
     "PartGrade",
+    "QuestionPoints",
     "Row",
     "Rows",
+    "Solution",
     "design",
     "disputes",
     "experiment",
     "experiments",
     "grade",
+    "judge",
     "parts",
     "perform",
     "sheets",

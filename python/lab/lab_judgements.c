@@ -18,7 +18,7 @@ static struct lab_judgement *judge(const char *sheet, int reading, int threads)
 
     if (judgements) {
         Py_BEGIN_ALLOW_THREADS failed =
-            lab_sheets_judge_all(sheet, (enum lab_reading)reading, threads, judgements);
+            lab_sheets_judge_all(sheet, (enum lab_strictness)reading, threads, judgements);
         Py_END_ALLOW_THREADS
     }
     if (!failed)

@@ -71,6 +71,7 @@ static PyMethodDef functions[] = {
     {"disputes", lab_py_disputes, METH_VARARGS, "lab_sheets_dispute()"},
     {"parts", lab_py_parts, METH_NOARGS, "every part of the exercise"},
     {"grade", lab_py_grade, METH_VARARGS, "lab_grade()"},
+    {"judge", lab_py_judge, METH_VARARGS, "lab_reading_open()"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -16,7 +16,8 @@
 
 typedef PyObject *lab_function(PyObject *module, PyObject *args);
 lab_function lab_py_experiments, lab_py_perform, lab_py_design, lab_py_random_keys,
-    lab_py_design_trials, lab_py_sheets, lab_py_disputes, lab_py_parts, lab_py_grade;
+    lab_py_design_trials, lab_py_sheets, lab_py_disputes, lab_py_parts, lab_py_grade,
+    lab_py_judge;
 
 /* ---- JSON ------------------------------------------------------------------ */
 

@@ -26,7 +26,7 @@ BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 # Each prefixes its messages with its own name.
 COMMANDS = (
     *("run", "stats", "info", "check", "bench"),
-    *("lab", "sheets", "grade", "design", "report", "page"),
+    *("lab", "sheets", "judge", "grade", "design", "report", "page"),
 )
 
 EXPERIMENTS = (

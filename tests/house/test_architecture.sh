@@ -20,7 +20,7 @@ files() {
 # base, bench also the stopwatch in tools, and each folder of tools and of python the libraries
 # listed for it below.  Within lab: measure <- setups <-
 # {experiments, exercise <- judge <- {sheets, grade}} <- report, measure <- design, figures <-
-# {experiments, report}, experiments <- place, language <- {sheets, grade},
+# {experiments, report}, experiments <- place, language <- {sheets, grade}, judge <- reading,
 # {experiments, sheets, grade, design} <- door.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
@@ -52,9 +52,11 @@ includes() {
             sees["lab/grade"] = "attend lab/measure lab/setups lab/judge lab/language lab/grade"
             sees["lab/design"] = "attend base theory layer lab/measure lab/design"
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            sees["lab/understanding"] = "lab/language lab/judge lab/reading lab/understanding"
+            sees["lab/reading"] = "attend lab/exercise lab/language lab/judge lab/grade lab/reading lab/understanding"
             sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/sheets lab/grade lab/design lab/report lab/place lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/understanding lab/sheets lab/grade lab/design lab/report lab/place lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"

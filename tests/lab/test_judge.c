@@ -12,7 +12,7 @@
 /* ---- the judge on made-up claims ------------------------------------------- */
 
 static struct lab_judgement judge(struct lab_claim claim, struct lab_repair repair,
-                                  enum lab_reading reading)
+                                  enum lab_strictness reading)
 {
     const struct lab_statement statement = {.id = "000-0",
                                             .line = 1,
@@ -117,7 +117,7 @@ TEST(two_readings)
                                         .free = LAB_FREE_SCALE,
                                         .called = LAB_FREE_SCALE};
         for (int reading = LAB_CHARITY; reading <= LAB_LETTER; reading++)
-            CHECK(judge(claim, (struct lab_repair){.as = NULL}, (enum lab_reading)reading)
+            CHECK(judge(claim, (struct lab_repair){.as = NULL}, (enum lab_strictness)reading)
                           .readings_agree == !strict,
                   "%s", claim.text);
     }

@@ -13,9 +13,16 @@ const SHOTS = [
   ['question', '#/questions/1c-ii', (page) => page.waitForSelector('.lab[data-state=done]')],
   ['heads', '#/questions/1d-ii', (page) => page.waitForSelector('.lab[data-state=done]')],
   ['sheets', '#/sheets?verdict=fails'],
+  ['solution', '#/solution', mark],
   ['answer', '#/answer', grade],
   ['tensors', '#/tensors', measure],
 ];
+
+async function mark(page) {
+  await page.selectOption('#solution-sample', 'ben.txt');
+  await page.click('[data-action=mark]');
+  await page.waitForSelector('.marked-sheet .words');
+}
 
 async function grade(page) {
   await page.selectOption('#answer-sample', 'sheet-001');

@@ -26,6 +26,7 @@ const VIEWS = [
   'questions',
   'questions/1c-ii?trials=200',
   'questions/1d-ii?trials=200',
+  'solution',
   'answer',
   'tensors',
   'sheets',
@@ -68,6 +69,15 @@ for (const [width, scheme] of [
         await own.waitForSelector('.tensors .results[data-state=done] .zoomed canvas');
       }
       if (view === 'playground') await own.click('[data-preset=noise]');
+      if (view === 'solution') {
+        await own.selectOption('#solution-sample', 'ben.txt');
+        await own.click('[data-action=mark]');
+        await own.waitForSelector('.marked-sheet .words');
+        // Also what lies in the notes.
+        await own.evaluate(() =>
+          document.querySelectorAll('.marked-sheet details').forEach((one) => (one.open = true)),
+        );
+      }
       check((await tooWide(own)) <= 0, `${view} is wider than the screen`);
       if (!examined.includes(view)) continue;
       // Only one sheet: axe takes seconds per sheet, and all cards have the same structure.
@@ -305,6 +315,62 @@ await test('sheets: filters, and a counterexample sets the sliders', async () =>
       (await page.locator('.questions [data-control=n] .number').inputValue()) === values.get('n'),
       'the slider is elsewhere',
     );
+});
+
+// ---- your solution -----------------------------------------------------------------------
+
+await test('solution: a pasted text is marked as by the command, by keyboard alone', async () => {
+  const file = path.join(root, 'examples', 'solutions', 'ben.txt');
+  await go(page, '#/solution');
+  await page.locator('#solution-text').focus();
+  await page.keyboard.insertText(fs.readFileSync(file, 'utf8'));
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  check(
+    (await page.evaluate(() => document.activeElement.dataset.action)) === 'mark',
+    'the button does not follow the text',
+  );
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.marked-sheet .words');
+  const want = attendLines('judge', file).slice(0, -1);
+  const shown = await page.evaluate((count) =>
+    Array.from({ length: count }, (_, i) => document.getElementById(`s1-c${i + 1}`)?.closest('.remark').className ?? ''),
+    want.length,
+  );
+  check(want.length > 10, `${want.length} claims`);
+  want.forEach((claim, i) => check(shown[i].includes(claim.verdict), `claim ${i + 1}: ${shown[i]}`));
+  const said = await page.locator('.solution-view [aria-live]').innerText();
+  check(/^\d+ of \d+ formulas read, \d+ claims judged\.$/.test(said), said);
+  // A note opens by keyboard.
+  const note = await page.$('.marked-sheet details:not([open]) > summary');
+  await note.focus();
+  await page.keyboard.press('Enter');
+  check(await note.evaluate((summary) => summary.parentNode.open), 'the note stays closed');
+});
+
+await test('solution: a link leads to its line, and the view stays', async () => {
+  const link = page.locator('.marked-sheet .conflicts a').first();
+  const line = (await link.getAttribute('href')).slice(1);
+  await link.click();
+  check((await page.evaluate(() => document.activeElement.id)) === line, 'another place has the focus');
+  check((await page.evaluate(() => location.hash)) === '#/solution', 'another view');
+});
+
+await test('solution: a change drops the marks, and bad files are named', async () => {
+  await page.locator('#solution-text').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' ');
+  check((await page.locator('.marked-sheet .words').count()) === 0, 'marks of another text');
+  check(await page.locator('[data-action=save-marks]').isDisabled(), 'old marks can be saved');
+  const latin = path.join(tmp, 'latin.txt');
+  fs.writeFileSync(latin, Buffer.from([0x6e, 0x61, 0xef, 0x76]));
+  await page.setInputFiles('#solution-file', latin);
+  await page.waitForFunction(
+    () => document.querySelector('.solution-view > .error').textContent === 'latin.txt: this is not UTF-8',
+  );
+  await page.click('[data-action=clear-solution]');
+  await page.click('[data-action=mark]');
+  check((await page.locator('.solution-view > .error').innerText()) === 'There is no text.', 'no message');
 });
 
 // ---- your answer -------------------------------------------------------------------------

@@ -41,6 +41,11 @@ const native = new Map(
 const answers = path.join(root, 'examples', 'answers');
 const graded = fs.readdirSync(answers).map((name) => [name, attendLines('grade', path.join(answers, name))[0]]);
 const judged = attendLines('sheets');
+const solutions = path.join(root, 'examples', 'solutions');
+const marked = fs
+  .readdirSync(solutions)
+  .map((name) => path.join(solutions, name))
+  .map((file) => [file, attendLines('judge', file)]);
 
 for (const [set, engine] of Object.entries(engines)) {
   await test(`${set}: kernel set`, () => check(engine.isa() === set, engine.isa()));
@@ -92,6 +97,43 @@ for (const [set, engine] of Object.entries(engines)) {
         ),
       );
     }
+  });
+
+  await test(`${set}: solutions are marked as by the command`, () => {
+    for (const [file, want] of marked) {
+      const got = engine.mark({ text: fs.readFileSync(file, 'utf8'), name: 'a<b' });
+      const last = want[want.length - 1];
+      check(got.claims.length === want.length - 1 && want.length > 10, `${got.claims.length} claims`);
+      got.claims.forEach((claim, i) => {
+        for (const member of ['line', 'quote', 'question', 'verdict', 'claim', 'repair'])
+          check(claim[member] === want[i][member], `line ${claim.line}: ${member} ${claim[member]}`);
+        // The command draws by another kernel set: numbers within rounding.
+        if (Math.abs(want[i].computed) > 1e-9)
+          near(claim.computed, want[i].computed, 1e-5, `line ${claim.line} computed`);
+      });
+      near(got.points, last.points, PRINTED, 'points');
+      check(
+        got.questions.every(({ question, words }, i) => question === last.questions[i].question && words === last.questions[i].words),
+        'questions',
+      );
+      for (const member of ['letters', 'conflicts', 'coverage'])
+        check(JSON.stringify(got[member]) === JSON.stringify(last[member]), member);
+      const notes = got.shown.match(/id="s1-c\d+"/g) ?? [];
+      check(notes.length === got.claims.length, `${notes.length} notes`);
+      check(got.shown.includes('<h2>a&lt;b</h2>') && !got.shown.includes('<script'), 'not escaped');
+    }
+  });
+
+  await test(`${set}: texts that are no solution`, () => {
+    for (const text of ['', ' \n', 'no formula', '$', '\\begin{cases}', '# '.repeat(2000)])
+      check(Array.isArray(engine.mark({ text, name: 'x' }).claims), text);
+    let said = '';
+    try {
+      engine.mark({ text: ' '.repeat((1 << 20) + 1), name: 'x' });
+    } catch (error) {
+      said = error.message;
+    }
+    check(said === 'more than 1 MiB', said);
   });
 
   for (const [id, , set2] of [...PRESETS, ...SHEETS])

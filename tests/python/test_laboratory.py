@@ -8,6 +8,7 @@ by rounding; where theory is 0 what was measured is itself rounding.
 import json
 import math
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from setting import ROOT, np, sample, write
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or os.path.join(ROOT, "build", "release", "attend"))
 ANSWERS = os.path.join(ROOT, "examples", "answers")
+SOLUTIONS = os.path.join(ROOT, "examples", "solutions")
 
 import attend  # noqa: E402
 from attend import lab  # noqa: E402
@@ -351,6 +353,60 @@ class Grades(Same):
             answers.setdefault(part.question, {})[part.name] = texts[0] if part.texts == 1 else texts
         graded = lab.grade(answers)
         self.assertEqual(graded.points, graded.of)
+
+
+@unittest.skipUnless(HAS_COMMAND, f"no command {BIN}: make builds it")
+class Solutions(Same):
+    def test_examples(self):
+        names = sorted(os.listdir(SOLUTIONS))
+        self.assertTrue(names)
+        for name in names:
+            path = os.path.join(SOLUTIONS, name)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            got = lab.judge(pathlib.Path(path))
+            # A NaN equals nothing, not even itself.
+            self.assertEqual(repr(lab.judge(text)), repr(got))
+            *claims, last = command("judge", "--json", path)
+            self.assertGreater(len(claims), 10)
+            for claim, want in zip(got.claims, claims, strict=True):
+                del want["file"]
+                for field, value in want.items():
+                    what = f"{name} line {claim.line} {field}"
+                    if field in ("computed", "expected"):
+                        self.same(getattr(claim, field), value and float(value), what, 1e-5, 1e-9)
+                    else:
+                        self.assertEqual(getattr(claim, field), value, what)
+            self.assertEqual([vars(one) for one in got.letters], last["letters"])
+            for one, want in zip(got.questions, last["questions"], strict=True):
+                self.assertEqual(
+                    (one.question, one.of, one.words), (want["question"], want["of"], want["words"])
+                )
+                self.same(one.points, float(want["points"]), name)
+            self.assertEqual(vars(got.coverage), last["coverage"])
+            self.same(got.points, float(last["points"]), name)
+            self.assertEqual(got.of, last["of"])
+            for conflict, want in zip(got.conflicts, last["conflicts"], strict=True):
+                self.assertEqual((list(conflict.claims), conflict.words), (want["claims"], want["words"]))
+
+    def test_refusals(self):
+        self.assertEqual(lab.judge("").claims, [])
+        for bad, words in (
+            ("q\0", "solution: byte 2: this is not UTF-8"),
+            ("q\ud800", "solution: character 2: this is not UTF-8"),
+            (" " * ((1 << 20) + 1), "solution: 1048577 bytes: more than 1048576"),
+        ):
+            with self.assertRaises(ValueError) as caught:
+                lab.judge(bad)
+            self.assertEqual(str(caught.exception), words)
+        self.assertRaisesRegex(TypeError, "bytes where a text", lab.judge, b"q")
+        self.assertRaises(FileNotFoundError, lab.judge, pathlib.Path("/nowhere.md"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "latin.txt")
+            path.write_bytes(b"na\xefve")
+            with self.assertRaises(ValueError) as caught:
+                lab.judge(path)
+            self.assertEqual(str(caught.exception), f"{path}: byte 3: this is not UTF-8")
 
 
 class GradeRefusals(unittest.TestCase):

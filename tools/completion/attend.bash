@@ -38,7 +38,7 @@ _attend()
             done < <(attend help --words "$command" ${first:+"$first"} 2>/dev/null)
             case $command:$prev in
             sheets:sheets) words+=' 000 001 002 003 004' ;;
-            grade:grade) files=1 ;;
+            judge:judge | grade:grade) files=1 ;;
             esac
             ;;
         esac

@@ -208,7 +208,7 @@ int cmd_sheets(int argc, char **argv)
     /* The disputes of one sheet need the judgements of all sheets. */
     const char *const judged = as_json ? sheet : NULL;
     if (!judgements ||
-        lab_sheets_judge_all(judged, (enum lab_reading)reading, threads, judgements))
+        lab_sheets_judge_all(judged, (enum lab_strictness)reading, threads, judgements))
         status = tool_fail("sheets", TOOL_FAILED, "out of memory");
     else
         status = print_all(judgements, sheet, explain, as_json);

@@ -14,6 +14,7 @@ int cmd_check(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_sheets(int argc, char **argv);
+int cmd_judge(int argc, char **argv);
 int cmd_grade(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_page(int argc, char **argv);

@@ -109,7 +109,7 @@ int tool_take_words(int argc, char **argv, const struct tool_flag *flags, int co
 
     for (int i = 1; i < argc; i++) {
         const int flag = find_flag(argv[i], flags, count);
-        const int status = argv[i][0] == '-' ? -1 : take(user, argv[i]);
+        const int status = argv[i][0] == '-' && argv[i][1] ? -1 : take(user, argv[i]);
 
         if (status > 0)
             return -1;

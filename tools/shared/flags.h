@@ -72,9 +72,9 @@ extern const struct tool_flag tool_flag_help;
 
 /*
  * For a command that takes words besides flags, before tool_read_flags(): calls take()
- * for each word that is neither a flag of the table nor its value, and drops those for
- * which it returns TOOL_OK; a negative number leaves a word, another status ends.  The
- * new argc, or -1.
+ * for each word that is neither a flag of the table nor its value ("-" is a word), and
+ * drops those for which it returns TOOL_OK; a negative number leaves a word, another
+ * status ends.  The new argc, or -1.
  */
 int tool_take_words(int argc, char **argv, const struct tool_flag *flags, int count,
                     int (*take)(void *user, const char *word), void *user);

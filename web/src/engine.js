@@ -122,6 +122,11 @@ export class Engine {
     return this.json('page_grade', Number(seed), name);
   }
 
+  /** A solution as it was written, marked; `shown` is HTML. */
+  mark({ text, name }) {
+    return this.json('page_mark', text, name);
+  }
+
   // ---- playground --------------------------------------------------------------------
 
   weights({ n, d, dv, q, k, v, scale }) {

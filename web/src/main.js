@@ -4,6 +4,7 @@ import attendModule from 'page-module';
 import catalogue from 'page-catalogue';
 import judgements from 'page-judgements';
 import samples from 'page-samples';
+import solutions from 'page-solutions';
 import workerSource from 'page-worker';
 import { Answer } from './answer.js';
 import { Client } from './client.js';
@@ -12,6 +13,7 @@ import { openEngine } from './engine.js';
 import { Playground } from './playground.js';
 import { Questions } from './questions.js';
 import { Sheets } from './sheets.js';
+import { Solution } from './solution.js';
 import { address, lastAddress, read } from './state.js';
 import { Tensors } from './tensors.js';
 
@@ -19,6 +21,7 @@ const VIEWS = [
   ['playground', 'Playground', Playground],
   ['questions', 'Questions', Questions],
   ['sheets', 'Sheets', Sheets],
+  ['solution', 'Your solution', Solution],
   ['answer', 'Your answer', Answer],
   ['tensors', 'Your tensors', Tensors],
 ];
@@ -90,6 +93,7 @@ class App {
     this.catalogue = catalogue;
     this.judgements = judgements;
     this.samples = samples;
+    this.solutions = solutions;
     this.engine = null;
     this.isa = '';
     this.frames = 0; // number of frames that the playground has drawn

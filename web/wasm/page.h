@@ -54,6 +54,14 @@ PAGE_API void page_answer_clear(void);
 /* Grades the stored texts: worlds derive from seed and name. */
 PAGE_API const char *page_grade(double seed, const char *name);
 
+/* ---- page_solution.c ------------------------------------------------------- */
+
+/*
+ * A solution as it was written, judged: claims, letters, conflicts, points, coverage, and
+ * `shown`, the marked sheet as HTML.
+ */
+PAGE_API const char *page_mark(const char *text, const char *name);
+
 /* ---- page_plane.c ---------------------------------------------------------- */
 
 /*

@@ -60,7 +60,7 @@ static void put_primer(struct lab_json *json)
 
 static void write_style(FILE *out, const char *figures)
 {
-    fprintf(out, "%s\n%s", lab_shared_style, figures);
+    fprintf(out, "%s\n%s\n%s", lab_shared_style, lab_marks_style, figures);
 }
 
 const char *page_catalogue(void)

@@ -16,7 +16,7 @@ const char *page_judge(int index, int reading)
     struct lab_judgement own, *const to = reading == LAB_CHARITY ? &judged[index] : &own;
     char quote[400];
 
-    if (lab_sheets_judge(index, (enum lab_reading)reading, to))
+    if (lab_sheets_judge(index, (enum lab_strictness)reading, to))
         return page_refuse("the statement could not be judged");
     const struct lab_question *const question = lab_question_of(to->id);
     lab_text_plain(to->quote ? to->quote : "", quote, sizeof quote);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Texts of answers as students write them.  A text that is no formula is tried once more
- * after these repairs: "q =" before it and ", where C >> 0" after it are dropped, \frac12
- * gets its braces, AA^T and Ck_a are products of the part's letters, "ln n" gets its
- * parentheses, and 1/2 before a vector is a number.
+ * after these repairs: "q =" before it and ", where C >> 0" or "\approx 1/2" after it are
+ * dropped, \frac12 gets its braces, AA^T and Ck_a are products of the part's letters,
+ * "ln n" gets its parentheses, 1/2 before a vector is a number, lambda is C, and Z is Y.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -47,23 +47,56 @@ static const char *skip_blanks(const char *text) { return text + strspn(text, " 
 
 /* ---- the ends ---------------------------------------------------------------------- */
 
-/* Where the formula ends: before ", where C >> 0" and the like. */
+/* Whether the text begins with a word; a command of LaTeX ends where its letters do. */
+static int begins(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    return !strncmp(text, word, length) &&
+           !(*word == '\\' && isalpha((unsigned char)text[length]));
+}
+
+/* Whether one of the signs of a condition, or of a limit, stands in the text. */
+static int has_condition(const char *text, size_t length)
+{
+    static const char *const signs[] = {">>",    "\\gg", "\xe2\x89\xab", "\\to",
+                                        "large", "->",   "\xe2\x86\x92"};
+    for (size_t i = 0; i < length; i++)
+        for (size_t s = 0; s < sizeof signs / sizeof *signs; s++)
+            if (begins(text + i, signs[s]))
+                return 1;
+    return 0;
+}
+
+/* Whether the text begins with a word or sign that only follows a formula. */
+static int is_after(const char *text)
+{
+    static const char *const words[] = {
+        "where ",  "with ",  "for ",         "as ",      "when ",
+        "\\text",  "\\quad", "\\qquad",      "\\approx", "\\to",
+        "\\simeq", "->",     "\\rightarrow", "~=",       "\xe2\x86\x92"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        if (begins(text, words[w]))
+            return 1;
+    return 0;
+}
+
+/* Where the formula ends: before ", where C >> 0", "(C -> inf)", "\approx 1/2". */
 static size_t end_of_formula(const char *text)
 {
-    static const char *const conditions[] = {"where", "with",  "for ",        ">>",
-                                             "\\gg",  "large", "\xe2\x89\xab"};
     size_t length = strlen(text);
     int depth = 0;
     for (size_t i = 0; text[i]; i++) {
+        const int is_first = i == 0 || strchr(" \t~,", text[i - 1]) != NULL;
+        const size_t rest = strcspn(text + i, text[i] == '(' ? ")" : "");
+        if (depth == 0 && i > 0 &&
+            ((strchr(",;(", text[i]) && has_condition(text + i, rest)) ||
+             ((is_first || !isalpha((unsigned char)text[i])) && is_after(text + i)))) {
+            length = i;
+            break;
+        }
         depth += (strchr("([{", text[i]) != NULL) - (strchr(")]}", text[i]) != NULL);
-        const int ends = text[i] == ',' || !strncmp(text + i, "where", 5) ||
-                         !strncmp(text + i, "\\text", 5) || text[i] == ';';
-        for (size_t c = 0;
-             ends && depth == 0 && c < sizeof conditions / sizeof *conditions; c++)
-            if (strstr(text + i, conditions[c]))
-                return i;
     }
-    while (length && strchr(" \t\r\n.,;$", text[length - 1]))
+    while (length && strchr(" \t\r\n.,;$~\\", text[length - 1]))
         length--;
     return length;
 }
@@ -83,14 +116,23 @@ static const char *past_name(const char *text)
 /* ---- words and numbers ---------------------------------------------------------------
  */
 
-static int is_letter(const struct lab_part *part, const char *word, size_t length)
+/* Names that stand for a letter where the part has no letter of that name. */
+static const char *const aliases[][2] = {{"lambda", "C"}, {"Z", "Y"}};
+
+/* The letter of the part that a word is; NULL: none. */
+static const char *letter_of(const struct lab_part *part, const char *word, size_t length,
+                             char name[LAB_EXPRESSION_WORD])
 {
-    char name[LAB_EXPRESSION_WORD];
-    if (length >= sizeof name)
-        return 0;
+    if (length >= LAB_EXPRESSION_WORD)
+        return NULL;
     memcpy(name, word, length);
     name[length] = 0;
-    return lab_part_knows(part, name);
+    if (lab_part_knows(part, name))
+        return name;
+    for (size_t a = 0; a < sizeof aliases / sizeof *aliases; a++)
+        if (!strcmp(name, aliases[a][0]) && lab_part_knows(part, aliases[a][1]))
+            return aliases[a][1];
+    return NULL;
 }
 
 static int is_function(const char *word, size_t length)
@@ -103,31 +145,35 @@ static int is_function(const char *word, size_t length)
     return lab_expression_is_function(name);
 }
 
-/* The longest letter of the part at the start of a word; 0: none. */
-static size_t first_letter(const struct lab_part *part, const char *word, size_t length)
+/* The longest letter of the part at the start of a word; its length, 0: none. */
+static size_t first_letter(const struct lab_part *part, const char *word, size_t length,
+                           char name[LAB_EXPRESSION_WORD], const char **letter)
 {
     for (; length; length--)
-        if (is_letter(part, word, length))
+        if ((*letter = letter_of(part, word, length, name)))
             return length;
     return 0;
 }
 
-/* A word as the product of letters that it is, if it is no letter itself. */
+/* A word as the product of letters that it is, or as it is. */
 static void put_word(struct repair *to, const char *word, size_t length)
 {
+    char name[LAB_EXPRESSION_WORD];
+    const char *letter = NULL;
     size_t done = 0, one = 1;
+
     while (done < length && one) {
-        one = first_letter(to->part, word + done, length - done);
+        one = first_letter(to->part, word + done, length - done, name, &letter);
         done += one;
     }
-    if (done < length || is_letter(to->part, word, length) || is_function(word, length)) {
+    if (done < length) {
         put(to, word, length);
         return;
     }
     for (done = 0; done < length; done += one) {
-        one = first_letter(to->part, word + done, length - done);
+        one = first_letter(to->part, word + done, length - done, name, &letter);
         put_text(to, done ? " " : "");
-        put(to, word + done, one);
+        put_text(to, letter);
     }
 }
 
@@ -200,24 +246,46 @@ static const char *put_command(struct repair *to, const char *text)
         }
     if (is_function(text + 1, length - 1))
         return put_function(to, text, length);
+    char name[LAB_EXPRESSION_WORD];
+    const char *const letter = letter_of(to->part, text + 1, length - 1, name);
+    if (letter && letter != name) {
+        put_text(to, letter);
+        return text + length;
+    }
     put(to, text, length > 1 ? length : text[1] ? 2 : 1);
     return text + (length > 1 ? length : text[1] ? 2 : 1);
 }
 
 static const char *put_piece(struct repair *to, const char *text)
 {
-    static const char half[] = "\xc2\xbd";
+    static const char half[] = "\xc2\xbd", lambda[] = "\xce\xbb";
     const size_t word = isalpha((unsigned char)*text) ? word_length(text) : 0;
+    char name[LAB_EXPRESSION_WORD];
 
     if (!strncmp(text, half, 2)) {
         put_text(to, "(1/2)");
         return text + 2;
     }
+    if (!strncmp(text, lambda, 2)) {
+        put_word(to, "lambda", 6);
+        return text + 2;
+    }
+    if (!strncmp(text, "**", 2)) {
+        put_text(to, "^");
+        return text + 2;
+    }
+    if (word && text[word] == '.' &&
+        is_function(text + word + 1, word_length(text + word + 1)))
+        return text + word + 1; /* np.exp */
+    if (word == 7 && !strncmp(text, "sigmoid", 7)) {
+        put_text(to, "sg");
+        return text + word;
+    }
     if (*text == '\\')
         return put_command(to, text);
     if (isdigit((unsigned char)*text) || *text == '.')
         return put_number(to, text);
-    if (is_function(text, word) && !is_letter(to->part, text, word))
+    if (is_function(text, word) && !letter_of(to->part, text, word, name))
         return put_function(to, text, word);
     if (word) {
         put_word(to, text, word);

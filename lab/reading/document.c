@@ -116,6 +116,13 @@ void lab_scan_close_sentence(struct lab_scan *scan, size_t end)
     sentence->end = end;
     for (size_t i = sentence->begin; i < end; i++)
         sentence->last_line += scan->source[i] == '\n';
+    /* "ii." within a line */
+    if (end - sentence->begin > 1 && end - sentence->begin < 4 &&
+        strspn(scan->source + sentence->begin, "iv") >= end - sentence->begin) {
+        lab_label_read(scan->source + sentence->begin, end - sentence->begin, 1,
+                       &scan->numbering);
+        sentence->kind = LAB_PASSAGE_HEADING;
+    }
     lab_label_words(scan->source + sentence->begin, end - sentence->begin,
                     &scan->numbering);
     for (int p = scan->sentence; p < scan->document->count; p++)
@@ -185,6 +192,25 @@ static size_t join_open(const struct lab_scan *scan, size_t begin, size_t end)
     return end;
 }
 
+/* "$x = 1$ or 2": the other number belongs to the formula; its end, or 0. */
+static size_t other_number(const struct lab_scan *scan, size_t end)
+{
+    size_t at = end + 1, digits = 0;
+    if (!end || strchr("0123456789", scan->source[end - 1]) == NULL ||
+        !lab_scan_sees(scan, at, " or "))
+        return 0;
+    for (at += 4; at < scan->size && scan->source[at] >= '0' && scan->source[at] <= '9';
+         at++)
+        digits++;
+    if (digits && at + 1 < scan->size && scan->source[at] == '.' &&
+        scan->source[at + 1] >= '0' && scan->source[at + 1] <= '9')
+        for (at++; at < scan->size && scan->source[at] >= '0' && scan->source[at] <= '9';)
+            at++;
+    if (!digits || (at < scan->size && is_letter(scan->source[at])))
+        return 0;
+    return at;
+}
+
 /* Delimiters of formulas; a closed one stands before a longer one. */
 static const struct delimiter {
     const char *open, *close;
@@ -238,6 +264,10 @@ static int read_delimited(struct lab_scan *scan)
     }
     if (!strcmp(delimiters[d].close, "$"))
         end = join_open(scan, begin, end);
+    size_t after = end + strlen(delimiters[d].close);
+    const size_t other = display ? 0 : other_number(scan, end);
+    if (other)
+        end = after = other;
     if (display)
         lab_scan_close_sentence(scan, scan->at);
     else {
@@ -246,7 +276,7 @@ static int read_delimited(struct lab_scan *scan)
     }
     lab_scan_advance(scan, begin);
     push_formula(scan, begin, end, display);
-    lab_scan_advance(scan, end + strlen(delimiters[d].close));
+    lab_scan_advance(scan, after);
     scan->text = scan->at;
     return 1;
 }

@@ -2,6 +2,14 @@
 /*
  * A solution in Markdown, LaTeX or plain text, cut into passages: headings, sentences,
  * and the formulas in them.  Offsets are bytes of the source, lines count from 1.
+ *
+ * A formula has the delimiters of LaTeX, or it is a maximal run of words of plain text
+ * that are letters of formulas, numbers, functions, signs and brackets, with at least one
+ * letter and one relation or operation: "q = beta (k_a + k_b)".  A letter alone is none.
+ *
+ * The question is the part of this exercise that a label names, "(b) - ii)", "1.2" or
+ * "Q1b".  The subject of a title decides against its number, and the words of a passage
+ * where the label stops short of a part.
  */
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
@@ -15,7 +23,7 @@ struct lab_passage {
     size_t begin, end; /* without the delimiters of a formula */
     int line, last_line;
     int display;      /* a formula that stands by itself */
-    int sentence;     /* of an inline formula: the passage that contains it; else -1 */
+    int sentence;     /* of a formula in a sentence: that passage; else -1 */
     char question[8]; /* "1b-ii" by the last heading or label; "": none so far */
     char label[16];   /* that label as printed, "(b) - ii)" */
 };

@@ -70,10 +70,15 @@ static const struct decision {
 
 /* Words that belong to the next item, in a text that has lost its label. */
 static const struct decision moved[] = {
-    {"1c-i", "fluctuat", "1c-ii"},          {"1c-i", "\\gamma", "1c-ii"},
-    {"1c-i", "frac{1}{2}(\\mu_a", "1c-ii"}, {"1c-i", "frac{1}{2} \\mu_a", "1c-ii"},
-    {"1c-i", "0.5\\mu_a", "1c-ii"},         {"1d-i", "fluctuat", "1d-ii"},
-    {"1d-i", "high variance", "1d-ii"},     {"1d-i", "frac{1}{2}(\\mu_a", "1d-ii"},
+    {"1c-i", "fluctuat", "1c-ii"},
+    {"1c-i", "k_a = \\gamma", "1c-ii"},
+    {"1c-i", "k_a \\approx \\gamma", "1c-ii"},
+    {"1c-i", "frac{1}{2}(\\mu_a", "1c-ii"},
+    {"1c-i", "frac{1}{2} \\mu_a", "1c-ii"},
+    {"1c-i", "0.5\\mu_a", "1c-ii"},
+    {"1d-i", "fluctuat", "1d-ii"},
+    {"1d-i", "high variance", "1d-ii"},
+    {"1d-i", "frac{1}{2}(\\mu_a", "1d-ii"},
 };
 
 static const char *const romans[] = {"i", "ii", "iii", "iv", "v", "vi"};

@@ -190,6 +190,27 @@ static void skip_number(struct lab_scan *scan, size_t begin, size_t end)
 }
 
 /* What a line begins with; 1 if the line is done. */
+/* "(5 points)" after a label, and the signs of bold type. */
+static size_t skip_points(const struct lab_scan *scan, size_t at, size_t end)
+{
+    size_t digits = at + 1, close;
+    if (at < end && scan->source[at] == '(') {
+        while (digits < end && scan->source[digits] >= '0' && scan->source[digits] <= '9')
+            digits++;
+        close = digits;
+        while (close < end && close < digits + 8 && scan->source[close] != ')')
+            close++;
+        if (digits == at + 1 || close >= end || scan->source[close] != ')' ||
+            !(lab_scan_sees(scan, digits, " p") || lab_scan_sees(scan, digits, "p") ||
+              lab_scan_sees(scan, digits, " m")))
+            return at;
+        at = close + 1;
+    }
+    while (at < end && (is_blank(scan->source[at]) || scan->source[at] == '*'))
+        at++;
+    return at;
+}
+
 /* A line of "====" or "----". */
 static int is_rule(const struct lab_scan *scan, size_t begin, size_t end)
 {
@@ -201,53 +222,55 @@ static int is_rule(const struct lab_scan *scan, size_t begin, size_t end)
     return at == end && end - begin > 2 && strchr("=-*_", scan->source[begin]);
 }
 
-int lab_scan_read_line_start(struct lab_scan *scan)
+/* The scan stands after this line. */
+static int finish_line(struct lab_scan *scan, size_t end)
 {
-    const size_t end = lab_scan_line_end(scan, scan->at);
-    size_t begin = scan->at, label, title = 0;
-    int marked = 0;
+    lab_scan_advance(scan, end < scan->size ? end + 1 : end);
+    scan->text = scan->at;
+    return 1;
+}
 
-    while (begin < end && is_blank(scan->source[begin]))
-        begin++;
-    if (begin == end || is_rule(scan, begin, end)) {
-        lab_scan_close_sentence(scan, scan->at);
-        lab_scan_advance(scan, end < scan->size ? end + 1 : end);
-        scan->text = scan->at;
-        return 1;
-    }
-    if ((title = latex_heading(scan, begin)) != 0) {
-        size_t close = lab_scan_find_close(scan, title, "}", 0);
-        close = close < end ? close : end;
-        lab_scan_close_sentence(scan, scan->at);
-        push_heading(scan, title, close);
-        lab_scan_advance(scan, close < end ? close + 1 : close);
-        scan->text = scan->at;
+/* A heading of LaTeX up to its brace: text may follow. */
+static int read_latex_heading(struct lab_scan *scan, size_t begin, size_t end)
+{
+    const size_t title = latex_heading(scan, begin);
+    size_t close = title;
+
+    if (!title)
         return 0;
-    }
-    if (scan->source[begin] == '#') {
-        lab_scan_close_sentence(scan, scan->at);
-        push_heading(scan, begin, end);
-        lab_scan_advance(scan, end < scan->size ? end + 1 : end);
-        scan->text = scan->at;
-        return 1;
-    }
-    if (read_list(scan, begin))
-        return 0;
-    if (skip_environment(scan, begin))
-        return 0;
-    const size_t bullet = begin;
-    while (begin < end &&
-           (strchr("-*+>", scan->source[begin]) || lab_scan_sees(scan, begin, "•") ||
-            lab_scan_sees(scan, begin, "\\textbf{"))) {
-        begin += lab_scan_sees(scan, begin, "•") ? strlen("•")
-                 : scan->source[begin] == '\\'   ? strlen("\\textbf{")
-                                                 : 1;
+    while (close < end && scan->source[close] != '}')
+        close++;
+    lab_scan_close_sentence(scan, scan->at);
+    push_heading(scan, title, close);
+    lab_scan_advance(scan, close < end ? close + 1 : close);
+    scan->text = scan->at;
+    return 1;
+}
+
+/* Bullets, and the beginning of bold type. */
+static size_t skip_bullets(const struct lab_scan *scan, size_t begin, size_t end)
+{
+    static const char bold[] = "\\textbf{", dot[] = "•";
+    for (;;) {
         while (begin < end && is_blank(scan->source[begin]))
             begin++;
+        if (begin < end && strchr("-*+>", scan->source[begin]))
+            begin++;
+        else if (begin < end && lab_scan_sees(scan, begin, dot))
+            begin += strlen(dot);
+        else if (begin < end && lab_scan_sees(scan, begin, bold))
+            begin += strlen(bold);
+        else
+            return begin;
     }
-    marked = begin > bullet;
+}
+
+/* After the bullets of a line: a label, which may be all of it, or text. */
+static int read_labelled(struct lab_scan *scan, size_t begin, size_t end, int marked)
+{
     struct lab_numbering numbering = scan->numbering;
-    label = read_label(scan, begin, end, marked, &numbering);
+    size_t label = read_label(scan, begin, end, marked, &numbering);
+
     if (!label) {
         if (marked && is_blank(scan->source[begin - 1])) {
             lab_scan_close_sentence(scan, scan->at);
@@ -258,19 +281,38 @@ int lab_scan_read_line_start(struct lab_scan *scan)
     }
     lab_scan_close_sentence(scan, scan->at);
     scan->numbering = numbering;
+    label = skip_points(scan, begin + label, end) - begin;
     const int titled = is_title(scan, begin, end, label);
     if (titled)
         lab_label_title(scan->source + begin + label, end - begin - label,
                         &scan->numbering);
     if (begin + label >= end || titled) {
         lab_scan_push(scan, LAB_PASSAGE_HEADING, begin, trimmed(scan, begin, end));
-        lab_scan_advance(scan, end < scan->size ? end + 1 : end);
-        scan->text = scan->at;
-        return 1;
+        return finish_line(scan, end);
     }
     lab_scan_advance(scan, begin + label);
     scan->text = scan->at;
     return 0;
+}
+
+int lab_scan_read_line_start(struct lab_scan *scan)
+{
+    const size_t end = lab_scan_line_end(scan, scan->at);
+    size_t begin = scan->at;
+
+    while (begin < end && is_blank(scan->source[begin]))
+        begin++;
+    if (begin == end || is_rule(scan, begin, end) || scan->source[begin] == '#') {
+        lab_scan_close_sentence(scan, scan->at);
+        if (begin < end && scan->source[begin] == '#')
+            push_heading(scan, begin, end);
+        return finish_line(scan, end);
+    }
+    if (read_latex_heading(scan, begin, end) || read_list(scan, begin) ||
+        skip_environment(scan, begin))
+        return 0;
+    const size_t text = skip_bullets(scan, begin, end);
+    return read_labelled(scan, text, end, text > begin);
 }
 
 int lab_scan_skip_fence(struct lab_scan *scan)

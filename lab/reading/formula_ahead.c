@@ -10,6 +10,7 @@ void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *sur
 {
     struct lab_lexer copy = parser->lexer;
     struct lab_sign sign = parser->sign;
+    enum lab_sign_kind before = LAB_SIGN_END;
     int depth = 0;
 
     *survey = (struct lab_survey){0};
@@ -41,11 +42,15 @@ void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *sur
             survey->comma |= depth == 1;
             break;
         case LAB_SIGN_BAR:
-            survey->bar |= depth == 1;
+            if (depth == 1 && !survey->bars++)
+                survey->columns = before == LAB_SIGN_LETTER ||
+                                  before == LAB_SIGN_NUMBER ||
+                                  before == LAB_SIGN_BRACE_END;
             break;
         default:
             break;
         }
+        before = sign.kind;
         lab_sign_next(&copy, &sign);
     } while (depth > 0 && sign.kind != LAB_SIGN_END);
 }

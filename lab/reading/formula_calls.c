@@ -35,7 +35,8 @@ static int read_arguments(struct lab_parser *parser, int call)
 {
     const struct lab_node *const nodes = parser->formula->node;
     const int braces = parser->sign.kind == LAB_SIGN_BRACE;
-    const int cells = parser->cells;
+    const int cells = parser->cells, columns = parser->columns;
+    struct lab_survey survey;
     struct lab_sequence sequence = {0};
 
     if (!braces && parser->sign.kind != LAB_SIGN_OPEN) {
@@ -45,11 +46,14 @@ static int read_arguments(struct lab_parser *parser, int call)
     }
     if (lab_parser_enter(parser))
         return -1;
+    lab_survey_brackets(parser, &survey);
+    parser->columns = survey.bars % 2; /* P(A | B) */
     lab_parser_next(parser);
     parser->cells = 0;
     if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
         return -1;
     parser->cells = cells;
+    parser->columns = columns;
     if (parser->sign.kind != (braces ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE)) {
         lab_parser_fail(parser, "the arguments are not closed");
         return -1;
@@ -79,7 +83,7 @@ int lab_read_call(struct lab_parser *parser, const char *name, size_t begin)
 
     if (call < 0)
         return -1;
-    snprintf(nodes[call].name, sizeof nodes[call].name, "%s", name);
+    lab_node_name(parser, call, name);
     while (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_LOWERED ||
            parser->sign.kind == LAB_SIGN_UP) {
         if (parser->sign.kind != LAB_SIGN_UP) {
@@ -167,8 +171,7 @@ int lab_read_series(struct lab_parser *parser)
 
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             parser->sign.text);
+    lab_node_name(parser, node, parser->sign.text);
     lab_parser_next(parser);
     for (;;) {
         if (parser->sign.kind == LAB_SIGN_DOWN) {

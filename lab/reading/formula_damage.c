@@ -5,6 +5,11 @@
  * text that was typed is left as it is.  Letters are names as in struct lab_node; "*" in
  * `from` stands for one of a, b, i and j, in `to` for the same one, and in `needs`
  * and `lacks` for any end of a name.
+ *
+ * The rest of what is undone is no letter, and needs no document: a score that "follows"
+ * from scores (join_scores), an identity beside "c = c" (join_identity), a factor below a
+ * brace (lab_damage_slipped), H with its index beside it (join_index), and what the
+ * author struck out, \cancel{..} and ~~..~~ (formula_lexer.c).
  */
 #include <string.h>
 

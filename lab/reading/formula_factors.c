@@ -22,8 +22,7 @@ static int read_letter(struct lab_parser *parser)
     const int node = lab_node_make(parser, LAB_NODE_LETTER, parser->sign.begin);
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             parser->sign.text);
+    lab_node_name(parser, node, parser->sign.text);
     parser->formula->node[node].end = parser->sign.end;
     lab_parser_next(parser);
     return node;
@@ -47,8 +46,7 @@ static int read_bars(struct lab_parser *parser)
     const int node = lab_node_make(parser, LAB_NODE_CALL, parser->sign.begin);
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             kind == LAB_SIGN_BAR ? "abs" : "norm");
+    lab_node_name(parser, node, kind == LAB_SIGN_BAR ? "abs" : "norm");
     lab_parser_next(parser);
     parser->bars++;
     const int inner = lab_read_expression(parser);
@@ -122,7 +120,7 @@ int lab_read_listed(struct lab_parser *parser, const struct lab_sequence *sequen
         const int root = sequence->root[0], only = node[root].child;
         if (node[only].next < 0) {
             if (node[only].kind == LAB_NODE_LIST && !node[only].name[0])
-                snprintf(node[only].name, sizeof node[only].name, "%s", name);
+                lab_node_name(parser, only, name);
             if (*name != '{' || node[only].kind == LAB_NODE_LIST)
                 return only;
         } else if (!*name)
@@ -131,7 +129,7 @@ int lab_read_listed(struct lab_parser *parser, const struct lab_sequence *sequen
     const int list = lab_node_make(parser, LAB_NODE_LIST, begin);
     if (list < 0)
         return -1;
-    snprintf(node[list].name, sizeof node[list].name, "%s", name);
+    lab_node_name(parser, list, name);
     for (int c = 0; c < sequence->count; c++) {
         const int root = sequence->root[c];
         lab_node_adopt(parser, list,
@@ -144,10 +142,13 @@ int lab_read_brackets(struct lab_parser *parser)
 {
     const size_t begin = parser->sign.begin;
     const int braces = parser->sign.kind == LAB_SIGN_BRACE;
-    const int cells = parser->cells;
+    const int cells = parser->cells, columns = parser->columns;
     char name[8] = "";
     struct lab_sequence sequence = {0};
+    struct lab_survey survey;
 
+    lab_survey_brackets(parser, &survey);
+    parser->columns = parser->sign.text[0] == '[' && survey.columns;
     snprintf(name, sizeof name, "%c", parser->sign.text[0]);
     lab_parser_next(parser);
     if (braces)
@@ -155,6 +156,7 @@ int lab_read_brackets(struct lab_parser *parser)
     if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
         return -1;
     parser->cells = cells;
+    parser->columns = columns;
     if (parser->sign.kind != (braces ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE)) {
         lab_parser_fail(parser,
                         braces ? "a brace is not closed" : "a bracket is not closed");
@@ -190,7 +192,7 @@ static int is_called(const struct lab_parser *parser, const char *name)
     case 'E':
         return 1;
     case 'P':
-        return survey.relation || survey.comma || survey.bar;
+        return survey.relation || survey.comma || survey.bars;
     case 'N':
         return survey.comma;
     default:
@@ -207,8 +209,7 @@ static int read_root(struct lab_parser *parser)
 
     if (node < 0)
         return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name,
-             "sqrt");
+    lab_node_name(parser, node, "sqrt");
     lab_parser_next(parser);
     if (parser->sign.kind == LAB_SIGN_BRACE)
         under = lab_read_unit(parser, 0);
@@ -291,14 +292,15 @@ int lab_read_unit(struct lab_parser *parser, int single_after)
     switch (parser->sign.kind) {
     case LAB_SIGN_BRACE: {
         struct lab_sequence sequence = {0};
-        const int cells = parser->cells;
+        const int cells = parser->cells, columns = parser->columns;
         if (lab_parser_enter(parser))
             return -1;
-        parser->cells = 0;
+        parser->cells = parser->columns = 0;
         lab_parser_next(parser);
         if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
             return -1;
         parser->cells = cells;
+        parser->columns = columns;
         if (parser->sign.kind != LAB_SIGN_BRACE_END || !sequence.count) {
             lab_parser_fail(parser, sequence.count ? "a brace is not closed"
                                                    : "braces with nothing inside");

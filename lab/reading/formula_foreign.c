@@ -98,6 +98,7 @@ static const struct lab_symbol foreign[] = {
     {"∙", LAB_SIGN_TIMES, "", 0},
     {"⊙", LAB_SIGN_TIMES, "", 0},
     {"⊗", LAB_SIGN_TIMES, "", 0},
+    {"∖", LAB_SIGN_TIMES, "\\", 0},
     {"÷", LAB_SIGN_SLASH, "", 0},
     {"±", LAB_SIGN_PLUS, "", 1},
     {"∓", LAB_SIGN_PLUS, "", 1},

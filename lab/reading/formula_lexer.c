@@ -11,12 +11,12 @@ static int is_small(char c) { return c >= 'a' && c <= 'z'; }
 static int is_letter(char c) { return is_small(c) || (c >= 'A' && c <= 'Z'); }
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-static char at(const struct lab_lexer *lexer, size_t ahead)
+char lab_lexer_at(const struct lab_lexer *lexer, size_t ahead)
 {
     return lexer->at + ahead < lexer->end ? lexer->source[lexer->at + ahead] : 0;
 }
 
-static int sees(const struct lab_lexer *lexer, const char *text)
+int lab_lexer_sees(const struct lab_lexer *lexer, const char *text)
 {
     const size_t length = strlen(text);
     return length <= lexer->end - lexer->at &&
@@ -48,14 +48,14 @@ static size_t closing(const struct lab_lexer *lexer, size_t open)
 
 static void skip_blanks(struct lab_lexer *lexer)
 {
-    while (lexer->at < lexer->end && is_blank(at(lexer, 0)))
+    while (lexer->at < lexer->end && is_blank(lab_lexer_at(lexer, 0)))
         lexer->at++;
 }
 
 static void skip_braces(struct lab_lexer *lexer)
 {
     skip_blanks(lexer);
-    if (at(lexer, 0) == '{') {
+    if (lab_lexer_at(lexer, 0) == '{') {
         const size_t close = closing(lexer, lexer->at);
         lexer->at = close < lexer->end ? close + 1 : close;
     }
@@ -65,7 +65,7 @@ static void skip_braces(struct lab_lexer *lexer)
 static size_t open_braces(struct lab_lexer *lexer)
 {
     skip_blanks(lexer);
-    if (at(lexer, 0) != '{' ||
+    if (lab_lexer_at(lexer, 0) != '{' ||
         lexer->drops == (int)(sizeof lexer->drop / sizeof lexer->drop[0]))
         return 0;
     const size_t close = closing(lexer, lexer->at++);
@@ -73,7 +73,7 @@ static size_t open_braces(struct lab_lexer *lexer)
     return close;
 }
 
-static void take(struct lab_sign *sign, const struct lab_symbol *symbol)
+void lab_sign_take(struct lab_sign *sign, const struct lab_symbol *symbol)
 {
     sign->kind = symbol->kind;
     sign->code = symbol->code;
@@ -82,8 +82,8 @@ static void take(struct lab_sign *sign, const struct lab_symbol *symbol)
         sign->value = strtod(symbol->text, NULL);
 }
 
-static void take_text(struct lab_sign *sign, enum lab_sign_kind kind, const char *text,
-                      size_t length)
+void lab_sign_take_text(struct lab_sign *sign, enum lab_sign_kind kind, const char *text,
+                        size_t length)
 {
     sign->kind = kind;
     snprintf(sign->text, sizeof sign->text, "%.*s", (int)(length < 39 ? length : 39),
@@ -95,16 +95,18 @@ static void read_number(struct lab_lexer *lexer, struct lab_sign *sign)
     char digits[48];
     size_t length = 0;
 
-    while (is_digit(at(lexer, length)) && !(lexer->single && length))
+    while (is_digit(lab_lexer_at(lexer, length)) && !(lexer->single && length))
         length++;
-    if (!lexer->single && at(lexer, length) == '.' && is_digit(at(lexer, length + 1)))
-        for (length++; is_digit(at(lexer, length));)
+    if (!lexer->single && lab_lexer_at(lexer, length) == '.' &&
+        is_digit(lab_lexer_at(lexer, length + 1)))
+        for (length++; is_digit(lab_lexer_at(lexer, length));)
             length++;
-    if (!lexer->single && (at(lexer, length) == 'e' || at(lexer, length) == 'E')) {
-        const size_t sign_length =
-            at(lexer, length + 1) == '-' || at(lexer, length + 1) == '+';
-        if (is_digit(at(lexer, length + 1 + sign_length)))
-            for (length += 1 + sign_length; is_digit(at(lexer, length));)
+    if (!lexer->single &&
+        (lab_lexer_at(lexer, length) == 'e' || lab_lexer_at(lexer, length) == 'E')) {
+        const size_t sign_length = lab_lexer_at(lexer, length + 1) == '-' ||
+                                   lab_lexer_at(lexer, length + 1) == '+';
+        if (is_digit(lab_lexer_at(lexer, length + 1 + sign_length)))
+            for (length += 1 + sign_length; is_digit(lab_lexer_at(lexer, length));)
                 length++;
     }
     const size_t copied = length < sizeof digits - 1 ? length : sizeof digits - 1;
@@ -113,167 +115,13 @@ static void read_number(struct lab_lexer *lexer, struct lab_sign *sign)
     sign->kind = LAB_SIGN_NUMBER;
     sign->value = strtod(digits, NULL);
     lexer->at += length;
-    if (!lexer->single && at(lexer, 0) == '%') {
+    if (!lexer->single && lab_lexer_at(lexer, 0) == '%') {
         sign->value /= 100;
         lexer->at++;
-    } else if (!lexer->single && sees(lexer, "\\%")) {
+    } else if (!lexer->single && lab_lexer_sees(lexer, "\\%")) {
         sign->value /= 100;
         lexer->at += 2;
     }
-}
-
-/* Also with a capital at the beginning of a sentence: "If", "Then". */
-static const struct lab_symbol *find_word(const char *word, size_t length)
-{
-    const struct lab_symbol *symbol = length > 1 ? lab_symbol_word(word, length) : NULL;
-    char small[16];
-
-    if (symbol || length < 2 || length >= sizeof small || is_small(*word))
-        return symbol;
-    memcpy(small, word, length);
-    small[0] = (char)(small[0] + 'a' - 'A');
-    symbol = lab_symbol_word(small, length);
-    return symbol && symbol->kind == LAB_SIGN_LINK ? symbol : NULL;
-}
-
-/* The longest name that begins a run of letters, "beta" of "betaI". */
-static const struct lab_symbol *find_prefix(const char *word, size_t length)
-{
-    const struct lab_symbol *symbol = NULL;
-    for (size_t n = length < 9 ? length : 9; n >= 2 && !symbol; n--) {
-        symbol = lab_symbol_word(word, n);
-        if (symbol && symbol->kind != LAB_SIGN_LETTER &&
-            symbol->kind != LAB_SIGN_FUNCTION)
-            symbol = NULL;
-    }
-    return symbol;
-}
-
-/*
- * Whether a run of letters is a product: single letters and names, as "Mv" or "Cexp";
- * four letters that no name explains are a word.
- */
-static int is_product(const char *word, size_t length)
-{
-    size_t single = 0;
-    for (size_t n = 0; n < length;) {
-        const struct lab_symbol *const name = find_prefix(word + n, length - n);
-        single += !name;
-        n += name ? strlen(name->name) : 1;
-    }
-    return single <= 3;
-}
-
-/* "FFN(" */
-static int is_acronym(const struct lab_lexer *lexer, const char *word, size_t length)
-{
-    for (size_t n = 0; n < length; n++)
-        if (is_small(word[n]))
-            return 0;
-    return at(lexer, length) == '(';
-}
-
-/* k_a printed as "ka", in text without LaTeX. */
-static int is_short(const struct lab_lexer *lexer, const char *word, size_t length)
-{
-    return !lexer->latex && length >= 2 && strchr("kvm", word[0]) &&
-           strchr("abij", word[1]);
-}
-
-/* "s.t." is "where"; "i.e.", "w.r.t." and the like are words. */
-static int read_abbreviation(struct lab_lexer *lexer, struct lab_sign *sign)
-{
-    size_t length = 0;
-    while (is_letter(at(lexer, length)) && at(lexer, length + 1) == '.')
-        length += 2;
-    if (length < 4)
-        return 0;
-    take_text(sign, LAB_SIGN_TEXT, lexer->source + lexer->at, length);
-    if (sees(lexer, "s.t.")) {
-        sign->kind = LAB_SIGN_LINK;
-        sign->code = LAB_WHERE;
-        sign->text[0] = 0;
-    }
-    lexer->at += length;
-    return 1;
-}
-
-/* A word that has an index or an argument after its braces: \text{head}_i. */
-static enum lab_sign_kind kind_of_word(const struct lab_lexer *lexer, size_t length)
-{
-    if (at(lexer, length) != '}' || lexer->at + length != lexer->words_end)
-        return LAB_SIGN_TEXT;
-    const char after = at(lexer, length + 1);
-    if (after == '_' || after == '^')
-        return LAB_SIGN_LETTER;
-    return after == '(' || after == '[' ? LAB_SIGN_FUNCTION : LAB_SIGN_TEXT;
-}
-
-static void read_word_text(struct lab_lexer *lexer, struct lab_sign *sign, size_t length)
-{
-    const char *const word = lexer->source + lexer->at;
-    const struct lab_symbol *const symbol = find_word(word, length);
-    const int word_follows =
-        is_blank(at(lexer, length)) && is_letter(at(lexer, length + 1));
-
-    if (read_abbreviation(lexer, sign))
-        return;
-    if (symbol && !(symbol->kind == LAB_SIGN_FUNCTION && word_follows))
-        take(sign, symbol);
-    else if (length == 1 && strchr("aA", *word) && lexer->words_end &&
-             is_blank(at(lexer, 1)) && is_letter(at(lexer, 2)))
-        sign->kind = LAB_SIGN_BLANK;
-    else
-        take_text(sign, length == 1 ? LAB_SIGN_LETTER : kind_of_word(lexer, length), word,
-                  length);
-    lexer->at += length;
-}
-
-static void read_letters(struct lab_lexer *lexer, struct lab_sign *sign)
-{
-    const char *const word = lexer->source + lexer->at;
-    const struct lab_symbol *symbol;
-    size_t length = 0, part = 1;
-
-    while (is_letter(at(lexer, length)))
-        length++;
-    if (lexer->words_end) {
-        read_word_text(lexer, sign, length);
-        return;
-    }
-    if (lexer->single) {
-        take_text(sign, LAB_SIGN_LETTER, word, 1);
-        lexer->at++;
-        return;
-    }
-    symbol = find_word(word, length);
-    if (!symbol && (lexer->previous == LAB_SIGN_UP || lexer->previous == LAB_SIGN_DOWN)) {
-        size_t small = 0;
-        while (small < length && is_small(word[small]))
-            small++;
-        if (lexer->previous == LAB_SIGN_DOWN && small == length && length >= 3)
-            part = length;
-    } else if (symbol) {
-        take(sign, symbol);
-        lexer->at += length;
-        return;
-    } else if ((length >= 4 && !is_product(word, length)) ||
-               (length >= 3 && is_acronym(lexer, word, length))) {
-        const int called = at(lexer, length) == '(' && length < 40;
-        take_text(sign, called ? LAB_SIGN_FUNCTION : LAB_SIGN_TEXT, word, length);
-        lexer->at += length;
-        return;
-    } else if ((symbol = find_prefix(word, length)) != NULL) {
-        take(sign, symbol);
-        lexer->at += strlen(symbol->name);
-        return;
-    }
-    take_text(sign, LAB_SIGN_LETTER, word, part);
-    if (part == 1 && lexer->previous != LAB_SIGN_DOWN && is_short(lexer, word, length)) {
-        snprintf(sign->text, sizeof sign->text, "%c_%c", word[0], word[1]);
-        part = 2;
-    }
-    lexer->at += part;
 }
 
 /* Signs of ASCII, the longest first. */
@@ -395,7 +243,7 @@ static void read_delimiter(struct lab_lexer *lexer, struct lab_sign *sign, int o
 {
     skip_blanks(lexer);
     sign->kind = LAB_SIGN_BLANK;
-    if (at(lexer, 0) == '.') {
+    if (lab_lexer_at(lexer, 0) == '.') {
         sign->kind = opens ? LAB_SIGN_OPEN : LAB_SIGN_CLOSE;
         snprintf(sign->text, sizeof sign->text, ".");
         lexer->at++;
@@ -406,13 +254,15 @@ static void read_delimiter(struct lab_lexer *lexer, struct lab_sign *sign, int o
 static void skip_height(struct lab_lexer *lexer)
 {
     size_t length = 1;
-    if (at(lexer, 0) != '[')
+    if (lab_lexer_at(lexer, 0) != '[')
         return;
-    while (is_letter(at(lexer, length)) || is_digit(at(lexer, length)) ||
-           at(lexer, length) == '.' || at(lexer, length) == '-')
+    while (is_letter(lab_lexer_at(lexer, length)) ||
+           is_digit(lab_lexer_at(lexer, length)) || lab_lexer_at(lexer, length) == '.' ||
+           lab_lexer_at(lexer, length) == '-')
         length++;
-    if (length > 3 && at(lexer, length) == ']' && is_letter(at(lexer, length - 1)) &&
-        is_letter(at(lexer, length - 2)))
+    if (length > 3 && lab_lexer_at(lexer, length) == ']' &&
+        is_letter(lab_lexer_at(lexer, length - 1)) &&
+        is_letter(lab_lexer_at(lexer, length - 2)))
         lexer->at += length + 1;
 }
 
@@ -422,7 +272,7 @@ static void read_command(struct lab_lexer *lexer, struct lab_sign *sign)
     const struct lab_symbol *symbol;
     size_t length = 0;
 
-    while (is_letter(at(lexer, 1 + length)))
+    while (is_letter(lab_lexer_at(lexer, 1 + length)))
         length++;
     if (!length && lexer->at + 1 < lexer->end)
         length = 1;
@@ -440,12 +290,12 @@ static void read_command(struct lab_lexer *lexer, struct lab_sign *sign)
     }
     symbol = lab_symbol_command(name, length);
     if (!symbol) {
-        take_text(sign, LAB_SIGN_END, lexer->source + sign->begin, length + 1);
+        lab_sign_take_text(sign, LAB_SIGN_END, lexer->source + sign->begin, length + 1);
         sign->code = 1;
         return;
     }
-    take(sign, symbol);
-    if (at(lexer, 0) == '*' &&
+    lab_sign_take(sign, symbol);
+    if (lab_lexer_at(lexer, 0) == '*' &&
         (sign->kind == LAB_SIGN_WORDS || sign->kind == LAB_SIGN_DROP))
         lexer->at++;
     switch (sign->kind) {
@@ -487,7 +337,7 @@ static int read_styled(struct lab_lexer *lexer, struct lab_sign *sign)
         return 0;
     const unsigned n = (code - 0x1d400) % 52;
     const char letter = (char)(n < 26 ? 'A' + n : 'a' + n - 26);
-    take_text(sign, LAB_SIGN_LETTER, &letter, 1);
+    lab_sign_take_text(sign, LAB_SIGN_LETTER, &letter, 1);
     lexer->at += 4;
     return 1;
 }
@@ -501,12 +351,12 @@ static void read_foreign(struct lab_lexer *lexer, struct lab_sign *sign)
     if (read_styled(lexer, sign))
         return;
     if (symbol) {
-        take(sign, symbol);
+        lab_sign_take(sign, symbol);
         lexer->at += strlen(symbol->name);
         return;
     }
     size_t length = 1;
-    while (length < 4 && ((unsigned char)at(lexer, length) & 0xc0) == 0x80)
+    while (length < 4 && ((unsigned char)lab_lexer_at(lexer, length) & 0xc0) == 0x80)
         length++;
     sign->kind = LAB_SIGN_END;
     sign->code = 1;
@@ -517,8 +367,9 @@ static void read_foreign(struct lab_lexer *lexer, struct lab_sign *sign)
 static void read_ascii(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     for (size_t s = 0; s < sizeof ascii / sizeof ascii[0]; s++)
-        if (*ascii[s].name == at(lexer, 0) && sees(lexer, ascii[s].name)) {
-            take(sign, &ascii[s]);
+        if (*ascii[s].name == lab_lexer_at(lexer, 0) &&
+            lab_lexer_sees(lexer, ascii[s].name)) {
+            lab_sign_take(sign, &ascii[s]);
             lexer->at += strlen(ascii[s].name);
             if (sign->text[0] == '~' && (lexer->latex || lexer->words_end))
                 sign->kind = LAB_SIGN_BLANK;
@@ -526,7 +377,7 @@ static void read_ascii(struct lab_lexer *lexer, struct lab_sign *sign)
         }
     sign->kind = LAB_SIGN_END;
     sign->code = 1;
-    const char c = at(lexer, 0);
+    const char c = lab_lexer_at(lexer, 0);
     snprintf(sign->text, sizeof sign->text,
              c >= ' ' && c < 127 ? "the sign %c" : "a byte", c);
     lexer->at++;
@@ -563,15 +414,15 @@ static int closes_dropped(struct lab_lexer *lexer)
 static int read_point(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     const char before = lexer->at ? lexer->source[lexer->at - 1] : ' ';
-    const char after = at(lexer, 1);
+    const char after = lab_lexer_at(lexer, 1);
 
     if ((!is_letter(before) && !strchr(")]'", before)) ||
         (!is_letter(after) && after != '('))
         return 0;
     sign->kind = LAB_SIGN_TIMES;
     lexer->at++;
-    if (after == 'T' && !is_letter(at(lexer, 1))) {
-        take_text(sign, LAB_SIGN_RAISED, "T", 1);
+    if (after == 'T' && !is_letter(lab_lexer_at(lexer, 1))) {
+        lab_sign_take_text(sign, LAB_SIGN_RAISED, "T", 1);
         lexer->at++;
     }
     return 1;
@@ -579,7 +430,7 @@ static int read_point(struct lab_lexer *lexer, struct lab_sign *sign)
 
 static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
 {
-    const char c = at(lexer, 0);
+    const char c = lab_lexer_at(lexer, 0);
 
     sign->code = 0;
     sign->text[0] = 0;
@@ -594,18 +445,18 @@ static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
         lexer->at++;
         sign->kind = LAB_SIGN_BLANK;
     } else if (is_digit(c) ||
-               (c == '.' && is_digit(at(lexer, 1)) &&
+               (c == '.' && is_digit(lab_lexer_at(lexer, 1)) &&
                 lexer->previous != LAB_SIGN_NUMBER && lexer->previous != LAB_SIGN_LETTER))
         read_number(lexer, sign);
     else if (c == '.' && !lexer->words_end && read_point(lexer, sign))
         return;
     else if (is_letter(c))
-        read_letters(lexer, sign);
+        lab_read_letters(lexer, sign);
     else if (c == '\\')
         read_command(lexer, sign);
     else if ((unsigned char)c >= 0x80)
         read_foreign(lexer, sign);
-    else if (!(sees(lexer, "~~") && skip_struck(lexer, sign)))
+    else if (!(lab_lexer_sees(lexer, "~~") && skip_struck(lexer, sign)))
         read_ascii(lexer, sign);
 }
 

@@ -88,6 +88,8 @@ void lab_parser_next(struct lab_parser *parser)
     parser->passed = parser->sign.end;
     for (;;) {
         lab_sign_next(&parser->lexer, &parser->sign);
+        if (parser->sign.kind == LAB_SIGN_BAR && parser->columns)
+            parser->sign.kind = LAB_SIGN_COMMA;
         if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
             drop_cell(parser, before);
         if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
@@ -119,6 +121,12 @@ int lab_node_last(const struct lab_parser *parser, int parent)
     while (last >= 0 && node[last].next >= 0)
         last = node[last].next;
     return last;
+}
+
+void lab_node_name(struct lab_parser *parser, int node, const char *name)
+{
+    struct lab_node *const named = &parser->formula->node[node];
+    snprintf(named->name, sizeof named->name, "%s", name);
 }
 
 int lab_node_wrap(struct lab_parser *parser, enum lab_node_kind kind, int child)

@@ -87,6 +87,14 @@ struct lab_lexer {
 };
 
 void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign);
+/* The character that far ahead, 0 beyond the end. */
+char lab_lexer_at(const struct lab_lexer *lexer, size_t ahead);
+int lab_lexer_sees(const struct lab_lexer *lexer, const char *text);
+void lab_sign_take(struct lab_sign *sign, const struct lab_symbol *symbol);
+void lab_sign_take_text(struct lab_sign *sign, enum lab_sign_kind kind, const char *text,
+                        size_t length);
+/* At a letter: a name, a word, or the first letter of a product. */
+void lab_read_letters(struct lab_lexer *lexer, struct lab_sign *sign);
 
 /* Adds an entry to `restore`, unless it is full or looked at ahead only. */
 void lab_formula_restored(struct lab_formula *log, size_t begin, size_t end,
@@ -109,6 +117,7 @@ struct lab_parser {
     size_t passed; /* end of the sign before */
     int depth;
     int bars;    /* inside |..| or a norm */
+    int columns; /* a bar separates, as in [a|b] */
     int cells;   /* inside a matrix or cases */
     int systems; /* \begin{..} read as rows of chains */
     struct lab_sequence *sequence;
@@ -120,6 +129,7 @@ enum lab_sequence_end { LAB_ENDS_ALL, LAB_ENDS_BRACKET, LAB_ENDS_CELL };
 int lab_node_make(struct lab_parser *parser, enum lab_node_kind kind, size_t begin);
 void lab_node_adopt(struct lab_parser *parser, int parent, int child);
 int lab_node_children(const struct lab_parser *parser, int node);
+void lab_node_name(struct lab_parser *parser, int node, const char *name);
 int lab_node_last(const struct lab_parser *parser, int parent);
 /* A node around `child`, up to the sign that was passed last. */
 int lab_node_wrap(struct lab_parser *parser, enum lab_node_kind kind, int child);
@@ -161,7 +171,9 @@ int lab_ends_piece(const struct lab_parser *parser);
 /* Between this bracket and the one that closes it. */
 struct lab_survey {
     int relation; /* or a connective, or words */
-    int comma, bar, input, weights, environment;
+    int comma, input, weights, environment;
+    int bars;
+    int columns; /* the first bar stands after a letter */
 };
 void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey);
 

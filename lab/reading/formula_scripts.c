@@ -154,8 +154,7 @@ static int read_raised(struct lab_parser *parser, int base)
         return -1;
     parser->formula->node[exponent].end = parser->passed;
     if (letter)
-        snprintf(parser->formula->node[exponent].name,
-                 sizeof parser->formula->node[0].name, "%s", text);
+        lab_node_name(parser, exponent, text);
     else
         parser->formula->node[exponent].value = strtod(text, NULL);
     const int power = lab_node_wrap(parser, LAB_NODE_POWER, base);
@@ -279,7 +278,7 @@ static int read_up(struct lab_parser *parser, int base)
     }
     if (is_named(parser, base, "e")) {
         nodes[base].kind = LAB_NODE_CALL;
-        snprintf(nodes[base].name, sizeof nodes[base].name, "exp");
+        lab_node_name(parser, base, "exp");
         lab_node_adopt(parser, base, exponent);
         nodes[base].end = parser->passed;
         return base;

@@ -155,6 +155,8 @@ static const struct lab_symbol commands[] = {
     {"limits", LAB_SIGN_BLANK, "", 0},
     {"lesssim", LAB_SIGN_RELATION, "", LAB_REL_AT_MOST},
     {"gtrsim", LAB_SIGN_RELATION, "", LAB_REL_AT_LEAST},
+    {"setminus", LAB_SIGN_TIMES, "\\", 0},
+    {"backslash", LAB_SIGN_TIMES, "\\", 0},
     {"mathop", LAB_SIGN_BLANK, "", 0},
     {"ll", LAB_SIGN_RELATION, "", LAB_REL_FAR_LESS},
     {"lll", LAB_SIGN_RELATION, "", LAB_REL_FAR_LESS},

@@ -50,8 +50,7 @@ static int signed_term(struct lab_parser *parser)
     }
     node = lab_read_term(parser);
     if (either && (node = lab_node_wrap(parser, LAB_NODE_CALL, node)) >= 0)
-        snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name,
-                 "pm");
+        lab_node_name(parser, node, "pm");
     return negative ? minus(parser, node, begin) : node;
 }
 
@@ -181,7 +180,16 @@ int lab_read_term(struct lab_parser *parser)
     if (node >= 0 && parser->formula->node[node].kind == LAB_NODE_DOTS)
         return node;
     while (node >= 0) {
-        if (parser->sign.kind == LAB_SIGN_TIMES) {
+        if (parser->sign.kind == LAB_SIGN_TIMES && parser->sign.text[0] == '\\') {
+            const int without = lab_node_wrap(parser, LAB_NODE_CALL, node);
+            lab_parser_next(parser);
+            const int taken = without < 0 ? -1 : lab_read_factor(parser);
+            lab_node_adopt(parser, without, taken);
+            if (taken < 0)
+                return -1;
+            lab_node_name(parser, without, "without");
+            node = without;
+        } else if (parser->sign.kind == LAB_SIGN_TIMES) {
             lab_parser_next(parser);
             node = multiply(parser, node,
                             parser->sign.kind == LAB_SIGN_MINUS ? signed_term(parser)

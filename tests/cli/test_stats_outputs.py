@@ -8,11 +8,10 @@ import zlib
 
 import numpy as np
 
-import dense_stats
+import dense
 import harness
-from dense_stats import NAMES
+from dense import NAMES
 from stats_case import CHARACTERS, QK, StatsTest, lines
-
 
 # ---- a PNG of 8-bit palette colours, with nothing but zlib -----------------------------
 
@@ -75,7 +74,7 @@ class Out(StatsTest):
             more = "--zoom", "1:4,2:9", "--map", "m.png", "--out", "s.safetensors"
             self.succeed(*p.args, *flags, *more)
             got = harness.read_safetensors(self.path("s.safetensors"))
-            want, weights = dense_stats.rows(*p.values, causal="bottom-right")
+            want, weights = dense.statistics(*p.values, causal="bottom-right")
             others = "top_weights top_keys column_mass column_max column_last map zoom"
             self.assertEqual(set(got), {*self.ROWS, "value_norm", "cancellation", *others.split()})
             self.assertEqual(
@@ -136,7 +135,7 @@ class Map(StatsTest):
         picture = read_png(self.path("m.png"))
         side = 2 * self.GAP + self.GAP + 2 * 256
         self.assertEqual(picture.shape, (side + 2 * self.LABEL, side, 3))
-        _, weights = dense_stats.rows(*p.values, causal="top-left")
+        _, weights = dense.statistics(*p.values, causal="top-left")
         for h in range(4):
             light = self.panel(picture, h // 2, h % 2, 256, 256)
             cells = light.reshape(64, 4, 64, 4)
@@ -162,7 +161,7 @@ class Map(StatsTest):
         pooled = self.load("s.safetensors:map")
         self.assertEqual(pooled.shape, (434, 434))
         values = [np.load(self.path(x + ".npy"))[None, None] for x in "qk"]
-        _, weights = dense_stats.rows(*values, values[1])
+        _, weights = dense.statistics(*values, values[1])
         padded = np.pad(weights[0, 0], (0, 2))
         self.near(pooled, padded.reshape(434, 3, 434, 3).sum(axis=(1, 3)))
 

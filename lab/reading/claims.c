@@ -886,7 +886,7 @@ static int definition_of_attention(struct lab_reader *reader, const struct chain
         return 0;
     const int below = node_of(reader, side->child)->next;
     if (below < 0 || node_of(reader, below)->kind != LAB_NODE_SERIES ||
-        (role != LAB_ROLE_WEIGHT && role != LAB_ROLE_NONE))
+        (role != LAB_ROLE_WEIGHT && role != LAB_ROLE_NONE && role != LAB_ROLE_SCORE))
         return 0;
     /* exp of a score above, and the sum of the same below. */
     const struct lab_node *const above = node_of(reader, side->child);
@@ -905,7 +905,7 @@ static int definition_of_attention(struct lab_reader *reader, const struct chain
     }
     if (strcmp(index[0], name.index[name.indices - 1]) != 0)
         return 0;
-    if (role == LAB_ROLE_NONE)
+    if (role != LAB_ROLE_WEIGHT)
         lab_role_set(&reader->letters, name.base, LAB_ROLE_WEIGHT,
                      reader->document->passage[reader->passage].line);
     return claim_text(reader, "off_p = 0", LAB_USES_SCALE) ? -1 : 1;
@@ -939,14 +939,14 @@ static int shares(struct lab_reader *reader, const struct chain *chain)
         } else if (generic_left && is_zero && rel == LAB_REL_AT_LEAST)
             piece = "p_least >= 0";
         else if (generic_left && is_zero && rel == LAB_REL_MORE)
-            piece = "p_least > 0";
+            piece = "p_least >= 0"; /* which underflows, far from the largest */
         else if (generic_left && is_one &&
                  (rel == LAB_REL_AT_MOST || rel == LAB_REL_LESS))
             piece = "p_most <= 1";
         else if (generic_right && left_zero && rel == LAB_REL_AT_MOST)
             piece = "p_least >= 0";
         else if (generic_right && left_zero && rel == LAB_REL_LESS)
-            piece = "p_least > 0";
+            piece = "p_least >= 0"; /* which underflows, far from the largest */
         else if (generic_right && left_one && rel == LAB_REL_AT_LEAST)
             piece = "p_most <= 1";
         else
@@ -982,9 +982,7 @@ static int masked(struct lab_reader *reader, const struct chain *chain)
 static int case_of_length(struct lab_reader *reader, const struct chain *chain)
 {
     struct lab_name name;
-    if (chain->count != 2 ||
-        (chain->after[0] != LAB_REL_TENDS && chain->after[0] != LAB_REL_EQUAL &&
-         chain->after[0] != LAB_REL_NEAR) ||
+    if (chain->count != 2 || !chain->after[0] || !sign_of(chain->after[0]) ||
         !lone_letter(reader, chain->side[0], &name) ||
         role_of(reader, &name) != LAB_ROLE_LENGTH ||
         (name.indices && key_of_index(&name) != 'a'))
@@ -992,7 +990,12 @@ static int case_of_length(struct lab_reader *reader, const struct chain *chain)
     const struct lab_node *const n = node_of(reader, chain->side[1]);
     if (n->kind != LAB_NODE_NUMBER)
         return 0;
-    reader->settled.gamma = n->value == 0.5 ? -1 : n->value == 1.5 ? 1 : 0;
+    const unsigned char sign = chain->after[0];
+    const int at = sign == LAB_REL_TENDS || sign == LAB_REL_EQUAL || sign == LAB_REL_NEAR;
+    if (at)
+        reader->settled.gamma = n->value == 0.5 ? -1 : n->value == 1.5 ? 1 : 0;
+    else if (n->value == 1 && (sign == LAB_REL_LESS || sign == LAB_REL_MORE))
+        reader->settled.gamma = sign == LAB_REL_LESS ? -1 : 1;
     return other(reader, "a case") ? -1 : 1;
 }
 
@@ -1089,8 +1092,6 @@ static int special(struct lab_reader *reader, const struct chain *chain)
         status = shares(reader, chain);
     if (!status)
         status = masked(reader, chain);
-    if (!status)
-        status = case_of_length(reader, chain);
     for (int i = 0; i + 1 < chain->count && !status; i++) {
         if (chain->after[i] == LAB_REL_FAR_MORE || chain->after[i] == LAB_REL_FAR_LESS)
             status = far_order(reader, chain, i);
@@ -1122,9 +1123,17 @@ static int in_brackets(const struct lab_reader *reader)
 static int is_condition(const struct lab_reader *reader, const struct chain *chain)
 {
     struct lab_name name;
-    return lone_letter(reader, chain->side[0], &name) && !name.indices &&
-           islower((unsigned char)name.base[0]) && !name.base[1] &&
-           role_of(reader, &name) == LAB_ROLE_NONE;
+    if (!lone_letter(reader, chain->side[0], &name))
+        return 0;
+    const enum lab_role role = role_of(reader, &name);
+    const struct lab_node *const n =
+        chain->count == 2 ? node_of(reader, chain->side[1]) : NULL;
+    if (n && n->kind == LAB_NODE_NUMBER && chain->after[0] != LAB_REL_EQUAL &&
+        (role == LAB_ROLE_SCALE || role == LAB_ROLE_VARIANCE || role == LAB_ROLE_OUTPUT ||
+         role == LAB_ROLE_KEYS))
+        return 1; /* C -> inf, alpha -> 0, n > 2 */
+    return !name.indices && islower((unsigned char)name.base[0]) && !name.base[1] &&
+           role == LAB_ROLE_NONE;
 }
 
 /* A brace with a label, in which part of the formula may stand. */
@@ -1343,10 +1352,91 @@ static void learn_use(struct lab_reader *reader, const struct lab_node *n, int l
         lab_role_set(&reader->letters, name.base, role, line);
 }
 
+/* Pi X, or X Pi: the permuted input. */
+static void learn_input(struct lab_reader *reader, const struct lab_node *product)
+{
+    struct lab_name left, right;
+    const int second = node_of(reader, product->child)->next;
+    if (reader->settled.subject != LAB_SUBJECT_PERMUTE || second < 0 ||
+        node_of(reader, second)->next >= 0 || *reader->settled.input ||
+        !lone_letter(reader, product->child, &left) ||
+        !lone_letter(reader, second, &right))
+        return;
+    const enum lab_role of_left = role_of(reader, &left),
+                        of_right = role_of(reader, &right);
+    if (of_left == LAB_ROLE_PERMUTATION && of_right == LAB_ROLE_INPUT)
+        snprintf(reader->settled.input, sizeof reader->settled.input, "Pi X");
+    if (of_left == LAB_ROLE_INPUT && of_right == LAB_ROLE_PERMUTATION)
+        snprintf(reader->settled.input, sizeof reader->settled.input, "X Pi");
+}
+
+/* z_i = k_i^T q is a score; o = sum w_i x_i an output, and x_i a value. */
+static void learn_definition(struct lab_reader *reader, const struct chain *chain,
+                             int line)
+{
+    struct lab_name name, factor;
+    char index[16];
+    if (chain->count < 2 || chain->after[0] != LAB_REL_EQUAL ||
+        !lone_letter(reader, chain->side[0], &name))
+        return;
+    const enum lab_role role = role_of(reader, &name);
+    const struct lab_node *const side = node_of(reader, chain->side[1]);
+    if (role == LAB_ROLE_NONE && name.indices &&
+        thing_of(reader, chain->side[1], index) == THING_SCORE)
+        lab_role_set(&reader->letters, name.base, LAB_ROLE_SCORE, line);
+    if (side->kind != LAB_NODE_SERIES || side->child < 0 ||
+        node_of(reader, side->child)->kind != LAB_NODE_PRODUCT)
+        return;
+    int weights = 0;
+    const int body = side->child;
+    for (int c = node_of(reader, body)->child; c >= 0; c = node_of(reader, c)->next)
+        weights += lone_letter(reader, c, &factor) &&
+                   role_of(reader, &factor) == LAB_ROLE_WEIGHT;
+    for (int c = node_of(reader, body)->child; c >= 0 && weights == 1;
+         c = node_of(reader, c)->next)
+        if (lone_letter(reader, c, &factor) && factor.indices &&
+            role_of(reader, &factor) == LAB_ROLE_NONE)
+            lab_role_set(&reader->letters, factor.base, LAB_ROLE_VALUE, line);
+    if (weights == 1 && role == LAB_ROLE_NONE)
+        lab_role_set(&reader->letters, name.base, LAB_ROLE_OUTPUT, line);
+}
+
 /* Letters that the roles of others around them settle. */
+/* exp(k_i.q): a key and a query apart are their product. */
+static void join_factors(struct lab_reader *reader)
+{
+    struct lab_formula *const formula = &reader->formula;
+    for (int i = formula->nodes - 1; i >= 0; i--) {
+        struct lab_node *const call = &formula->node[i];
+        struct lab_name key, query;
+        if (call->kind != LAB_NODE_CALL || call->child < 0 ||
+            formula->nodes == LAB_FORMULA_NODES)
+            continue;
+        const int first = call->child, second = formula->node[first].next;
+        if (second < 0 || formula->node[second].next >= 0 ||
+            !lone_letter(reader, first, &key) || !lone_letter(reader, second, &query) ||
+            role_of(reader, &key) != LAB_ROLE_KEY ||
+            role_of(reader, &query) != LAB_ROLE_QUERY)
+            continue;
+        struct lab_node *const product = &formula->node[formula->nodes];
+        *product = formula->node[first];
+        product->kind = LAB_NODE_PRODUCT;
+        product->name[0] = '\0';
+        product->end = formula->node[second].end;
+        product->child = first;
+        product->next = -1;
+        call->child = formula->nodes++;
+    }
+}
+
 static void learn_roles(struct lab_reader *reader)
 {
     const int line = reader->document->passage[reader->passage].line;
+    for (int i = 0; i < reader->formula.chains; i++) {
+        const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
+        if (chain.count)
+            learn_definition(reader, &chain, line);
+    }
     for (int i = 0; i < reader->formula.nodes; i++) {
         const struct lab_node *const n = node_of(reader, i);
         struct lab_name key, letter;
@@ -1354,6 +1444,7 @@ static void learn_roles(struct lab_reader *reader)
             learn_use(reader, n, line);
         if (n->kind != LAB_NODE_PRODUCT || n->child < 0)
             continue;
+        learn_input(reader, n);
         /* k_a^T x: x is the query. */
         const struct lab_node *const first = node_of(reader, n->child);
         if (first->kind != LAB_NODE_TRANSPOSE || first->next < 0 ||
@@ -1509,6 +1600,7 @@ int lab_formula_claims(struct lab_reader *reader)
 {
     const enum lab_standing standing =
         lab_formula_standing(reader->document, reader->passage);
+    join_factors(reader);
     learn_roles(reader);
     for (int i = 0; i < reader->formula.chains; i++) {
         const struct chain chain = open_chain(reader, reader->formula.chain[i].root);
@@ -1524,6 +1616,11 @@ int lab_formula_claims(struct lab_reader *reader)
                 return -1;
             continue;
         }
+        const int is_case = case_of_length(reader, &chain);
+        if (is_case < 0)
+            return -1;
+        if (is_case)
+            continue;
         if (!reader->surveying && is_set_aside(reader, &chain, standing)) {
             if (other(reader, standing == LAB_WANTED   ? "what is wanted, no claim"
                               : standing == LAB_DENIED ? "denied by its sentence"

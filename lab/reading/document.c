@@ -6,15 +6,18 @@
 
 #include "lab/reading/document_parts.h"
 
+enum { DELIMITERS = 20 };
+
 struct scan {
     struct lab_document *document;
     const char *source;
     size_t at, size;
     int line;
-    int latex;    /* a file of LaTeX */
-    int sentence; /* the passage that is open; -1: none */
-    size_t text;  /* where text without delimiters goes on from */
-    int brackets; /* open in the sentence */
+    int latex;                   /* a file of LaTeX */
+    int sentence;                /* the passage that is open; -1: none */
+    size_t text;                 /* where text without delimiters goes on from */
+    size_t unclosed[DELIMITERS]; /* none of this kind closes that opens before this */
+    int brackets;                /* open in the sentence */
     int failed;
     struct lab_numbering numbering;
     struct {
@@ -140,26 +143,45 @@ static void close_sentence(struct scan *scan, size_t end)
     scan->sentence = -1;
 }
 
-/* Where `close` stands from `from` on; scan->size if a blank line or the end comes first.
+/*
+ * Where `close` stands from `from` on; scan->size if the end or, unless `across`, a blank
+ * line comes first.
  */
 static size_t find_close(const struct scan *scan, size_t from, const char *close,
                          int across)
 {
-    for (size_t i = from; i < scan->size; i++) {
+    size_t i = from;
+    for (; i < scan->size; i++) {
         if (sees(scan, i, close))
             return i;
         if (scan->source[i] == '\\' && i + 1 < scan->size)
             i++;
-        else if (!across && scan->source[i] == '\n' && i + 1 < scan->size) {
+        else if (!across && scan->source[i] == '\n') {
             size_t next = i + 1;
             while (next < scan->size &&
                    (scan->source[next] == ' ' || scan->source[next] == '\t' ||
                     scan->source[next] == '\r'))
                 next++;
             if (next >= scan->size || scan->source[next] == '\n')
-                return scan->size;
+                break;
+            i = next - 1;
         }
     }
+    return scan->size;
+}
+
+static size_t paragraph_end(const struct scan *scan, size_t from)
+{
+    for (; from < scan->size; from++)
+        if (scan->source[from] == '\n') {
+            size_t next = from + 1;
+            while (next < scan->size && is_blank(scan->source[next]) &&
+                   scan->source[next] != '\n')
+                next++;
+            if (next >= scan->size || scan->source[next] == '\n')
+                return from;
+            from = next - 1;
+        }
     return scan->size;
 }
 
@@ -187,47 +209,50 @@ static size_t join_open(const struct scan *scan, size_t begin, size_t end)
     return end;
 }
 
-static const char *const environments[] = {
-    "equation", "align",   "gather",  "displaymath", "multline",
-    "eqnarray", "flalign", "alignat", "cases",       "math"};
+/* Delimiters of formulas; a closed one stands before a longer one. */
+static const struct delimiter {
+    const char *open, *close;
+    int display;
+} delimiters[] = {
+    {"$$", "$$", 1},
+    {"$", "$", 0},
+    {"\\[", "\\]", 1},
+    {"\\(", "\\)", 0},
+    {"\\begin{equation}", "\\end{equation}", 1},
+    {"\\begin{equation*}", "\\end{equation*}", 1},
+    {"\\begin{align}", "\\end{align}", 1},
+    {"\\begin{align*}", "\\end{align*}", 1},
+    {"\\begin{alignat}", "\\end{alignat}", 1},
+    {"\\begin{alignat*}", "\\end{alignat*}", 1},
+    {"\\begin{gather}", "\\end{gather}", 1},
+    {"\\begin{gather*}", "\\end{gather*}", 1},
+    {"\\begin{multline}", "\\end{multline}", 1},
+    {"\\begin{multline*}", "\\end{multline*}", 1},
+    {"\\begin{flalign}", "\\end{flalign}", 1},
+    {"\\begin{flalign*}", "\\end{flalign*}", 1},
+    {"\\begin{eqnarray}", "\\end{eqnarray}", 1},
+    {"\\begin{eqnarray*}", "\\end{eqnarray*}", 1},
+    {"\\begin{displaymath}", "\\end{displaymath}", 1},
+    {"\\begin{math}", "\\end{math}", 0},
+};
 
 /* A formula that begins here, with delimiters: 1, and the scan stands after it. */
 static int read_delimited(struct scan *scan)
 {
-    static const struct delimiter {
-        const char *open, *close;
-        int display;
-    } delimiters[] = {
-        {"$$", "$$", 1}, {"$", "$", 0}, {"\\[", "\\]", 1}, {"\\(", "\\)", 0}};
-    char close[32] = "";
-    size_t begin = 0, end;
-    int display = 1;
+    size_t begin, end, d = 0;
 
-    if (sees(scan, scan->at, "\\begin{")) {
-        const size_t name = scan->at + 7;
-        for (size_t e = 0; e < sizeof environments / sizeof *environments; e++)
-            if (sees(scan, name, environments[e])) {
-                const size_t size = strcspn(scan->source + name, "}\n");
-                if (size < 16) {
-                    snprintf(close, sizeof close, "\\end{%.*s}", (int)size,
-                             scan->source + name);
-                    begin = name + size + 1;
-                }
-                break;
-            }
-    } else
-        for (size_t d = 0; d < sizeof delimiters / sizeof *delimiters && !*close; d++)
-            if (sees(scan, scan->at, delimiters[d].open)) {
-                snprintf(close, sizeof close, "%s", delimiters[d].close);
-                begin = scan->at + strlen(delimiters[d].open);
-                display = delimiters[d].display;
-            }
-    if (!*close || begin > scan->size)
+    while (d < DELIMITERS && !sees(scan, scan->at, delimiters[d].open))
+        d++;
+    if (d == DELIMITERS || scan->at < scan->unclosed[d])
         return 0;
-    end = find_close(scan, begin, close, display);
-    if (end == scan->size)
+    const int display = delimiters[d].display;
+    begin = scan->at + strlen(delimiters[d].open);
+    end = find_close(scan, begin, delimiters[d].close, display);
+    if (end == scan->size) { /* nor is one that opens before the next blank line */
+        scan->unclosed[d] = display ? end : paragraph_end(scan, begin);
         return 0;
-    if (!strcmp(close, "$"))
+    }
+    if (!strcmp(delimiters[d].close, "$"))
         end = join_open(scan, begin, end);
     if (display)
         close_sentence(scan, scan->at);
@@ -235,11 +260,9 @@ static int read_delimited(struct scan *scan)
         open_sentence(scan);
         flush_text(scan);
     }
-    const size_t at = scan->at;
     advance(scan, begin);
     push_formula(scan, begin, end, display);
-    scan->at = begin > at ? begin : at;
-    advance(scan, end + strlen(close));
+    advance(scan, end + strlen(delimiters[d].close));
     scan->text = scan->at;
     return 1;
 }

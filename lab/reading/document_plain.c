@@ -61,6 +61,8 @@ static void classify(const char *text, struct word *word)
 
     word->part = PART_NONE;
     word->letters = word->joins = 0;
+    if (length > LONGEST)
+        return;
     if (length == 3 && (!memcmp(s, "w/o", 3) || !memcmp(s, "n/a", 3) ||
                         !memcmp(s, "N/A", 3) || !memcmp(s, "I/O", 3)))
         return;

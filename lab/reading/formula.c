@@ -91,8 +91,10 @@ void lab_parser_next(struct lab_parser *parser)
             }
         }
         if (parser->sign.kind != LAB_SIGN_BLANK)
-            return;
+            break;
     }
+    if (parser->ahead < 0)
+        lab_parser_fail(parser, "too involved");
 }
 
 void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
@@ -708,6 +710,10 @@ int lab_read_sequence(struct lab_parser *parser, struct lab_sequence *sequence,
         read_gap(parser, &gap, systems, ends);
         if (at_end(parser, ends))
             break;
+        if (parser->ahead < 0) {
+            lab_parser_fail(parser, "too involved");
+            return -1;
+        }
         if (read_piece(parser, sequence, &gap))
             return -1;
         if (parser->sign.begin == begin) {
@@ -739,7 +745,9 @@ int lab_formula_read(const char *source, size_t begin, size_t end, unsigned repa
         .end = end,
         .latex = memchr(source + begin, '\\', end - begin) != NULL,
         .log = formula,
+        .ahead = &parser.ahead,
     };
+    parser.ahead = 2000 + 8 * (long)(end - begin);
     parser.sign.end = begin;
     lab_parser_next(&parser);
     if (lab_read_sequence(&parser, &sequence, LAB_ENDS_ALL)) {

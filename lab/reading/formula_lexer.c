@@ -126,7 +126,7 @@ static void read_number(struct lab_lexer *lexer, struct lab_sign *sign)
 /* Also with a capital at the beginning of a sentence: "If", "Then". */
 static const struct lab_symbol *find_word(const char *word, size_t length)
 {
-    const struct lab_symbol *symbol = lab_symbol_word(word, length);
+    const struct lab_symbol *symbol = length > 1 ? lab_symbol_word(word, length) : NULL;
     char small[16];
 
     if (symbol || length < 2 || length >= sizeof small || is_small(*word))
@@ -465,7 +465,7 @@ static void read_foreign(struct lab_lexer *lexer, struct lab_sign *sign)
 static void read_ascii(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     for (size_t s = 0; s < sizeof ascii / sizeof ascii[0]; s++)
-        if (sees(lexer, ascii[s].name)) {
+        if (*ascii[s].name == at(lexer, 0) && sees(lexer, ascii[s].name)) {
             take(sign, &ascii[s]);
             lexer->at += strlen(ascii[s].name);
             if (sign->text[0] == '~' && (lexer->latex || lexer->words_end))
@@ -541,6 +541,10 @@ void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     size_t begin = 0;
     int apart = 0, denied = 0;
+
+    const size_t from = lexer->at;
+    if (!lexer->log && lexer->ahead && *lexer->ahead < 0)
+        lexer->at = lexer->end;
     for (;;) {
         read_sign(lexer, sign);
         if (sign->kind == LAB_SIGN_NOT) {
@@ -551,6 +555,8 @@ void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign)
         else
             apart = 1;
     }
+    if (!lexer->log && lexer->ahead)
+        *lexer->ahead -= (long)(lexer->at - from);
     sign->apart = apart;
     sign->end = lexer->at;
     if (denied) {

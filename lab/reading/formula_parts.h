@@ -83,6 +83,7 @@ struct lab_lexer {
     int single;                  /* the next sign is a single character */
     enum lab_sign_kind previous; /* the sign before */
     struct lab_formula *log;     /* for restorations; NULL while looking ahead */
+    long *ahead;                 /* bytes that may still be looked at ahead, or NULL */
 };
 
 void lab_sign_next(struct lab_lexer *lexer, struct lab_sign *sign);
@@ -104,6 +105,7 @@ struct lab_parser {
     struct lab_lexer lexer;
     struct lab_sign sign;
     unsigned repairs;
+    long ahead;    /* keeps reading linear in the length of the formula */
     size_t passed; /* end of the sign before */
     int depth;
     int bars;    /* inside |..| or a norm */

@@ -595,7 +595,8 @@ static const struct lab_symbol *find(const struct lab_symbol *table, size_t coun
                                      const char *name, size_t length)
 {
     for (size_t s = 0; s < count; s++)
-        if (!strncmp(table[s].name, name, length) && !table[s].name[length])
+        if (*table[s].name == *name && !strncmp(table[s].name, name, length) &&
+            !table[s].name[length])
             return &table[s];
     return NULL;
 }
@@ -613,6 +614,8 @@ const struct lab_symbol *lab_symbol_word(const char *name, size_t length)
 const struct lab_symbol *lab_symbol_foreign(const char *bytes, size_t size)
 {
     for (size_t s = 0; s < sizeof foreign / sizeof foreign[0]; s++) {
+        if (*foreign[s].name != *bytes)
+            continue;
         const size_t length = strlen(foreign[s].name);
         if (length <= size && !memcmp(bytes, foreign[s].name, length))
             return &foreign[s];

@@ -12,7 +12,7 @@
 #include "lab/reading/marking.h"
 #include "lab/reading/sections.h"
 
-enum { CACHE = 128, KEY = 1400, CASE_WORDS = 60 };
+enum { CACHE = 128, KEY = 1400, CASE_ENDS = 4 };
 
 /* Verdicts by the text of the claim: the same claim is judged once. */
 struct cached {
@@ -99,9 +99,10 @@ static struct lab_read_claim *add_claim(struct session *session)
     return claim;
 }
 
-static void set_query(struct lab_read_claim *claim, const struct lab_claim *judged)
+static void set_query(char *to, size_t size, const struct lab_claim *judged)
 {
-    struct lab_text text = {claim->query, sizeof claim->query, 0};
+    struct lab_text text = {to, size, 0};
+    *to = '\0';
     if (judged->query[1])
         lab_text_add(&text, "q_1 = %s, q_2 = %s", judged->query[0], judged->query[1]);
     else if (judged->query[0])
@@ -160,19 +161,22 @@ static int receive_claim(void *arg, struct lab_understood *u)
     struct session *const session = arg;
     struct lab_reading *const reading = session->reading;
     const char *const shown = *u->shown ? u->shown : u->text;
+    char query[sizeof reading->claim->query];
+    lab_marking_note(session->found, session->reader.settled.subject,
+                     &session->reader.settled, u);
     /* The same claim of the same passage. */
+    set_query(query, sizeof query, &u->claim);
     for (int i = reading->claims - 1; i >= reading->claims - session->emitted; i--)
-        if (!strcmp(reading->claim[i].claim, shown) && *shown)
+        if (!strcmp(reading->claim[i].claim, shown) && *shown &&
+            !strcmp(reading->claim[i].query, query))
             return 0;
     struct lab_read_claim *const claim = add_claim(session);
     if (!claim)
         return -1;
     snprintf(claim->claim, sizeof claim->claim, "%s", shown);
     snprintf(claim->letters, sizeof claim->letters, "%s", u->letters);
-    set_query(claim, &u->claim);
+    snprintf(claim->query, sizeof claim->query, "%s", query);
     add_restored(session, claim);
-    lab_marking_note(session->found, session->reader.settled.subject,
-                     &session->reader.settled, u);
     return judge(session, u, claim);
 }
 
@@ -238,7 +242,8 @@ static int read_passage(struct session *session, int passage)
     if (p->kind == LAB_PASSAGE_HEADING)
         return 0;
     /* A case of a length ends with the formulas about it. */
-    if (p->kind == LAB_PASSAGE_SENTENCE && p->end - p->begin > CASE_WORDS)
+    if (p->kind == LAB_PASSAGE_SENTENCE &&
+        lab_sentence_words(&session->document, passage) >= CASE_ENDS)
         reader->settled.gamma = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))
@@ -268,7 +273,7 @@ static int same_section(const struct lab_passage *x, const struct lab_passage *y
 static int find_subjects(struct session *session)
 {
     const struct lab_document *const document = &session->document;
-    enum lab_subject before = LAB_SUBJECT_NONE;
+    enum lab_subject before = LAB_SUBJECT_COPY; /* the first question */
     session->subject = calloc((size_t)document->count + 1, sizeof *session->subject);
     if (!session->subject)
         return -1;
@@ -276,11 +281,15 @@ static int find_subjects(struct session *session)
         for (end = begin + 1; end < document->count; end++)
             if (!same_section(&document->passage[begin], &document->passage[end]))
                 break;
-        enum lab_subject subject = lab_section_subject(document, begin, end);
+        enum lab_subject subject = lab_section_subject(document, begin, end, before);
         if (subject == LAB_SUBJECT_NONE)
             subject = before;
-        for (int p = begin; p < end; p++)
+        for (int p = begin; p < end; p++) {
+            const enum lab_subject shown = lab_passage_subject(document, p);
+            if (shown && !lab_subject_shares(shown, subject))
+                subject = shown;
             session->subject[p] = subject;
+        }
         before = subject;
     }
     return 0;

@@ -92,6 +92,11 @@ static const struct sign {
     {"mu_b+mu_a", LAB_SUBJECT_NOISE, 6},
     {"m_a+m_b", LAB_SUBJECT_NOISE, 6},
     {"vanishinglysmall", LAB_SUBJECT_NOISE, 3},
+    {"mu_a", LAB_SUBJECT_NOISE, 3},
+    {"N(1,", LAB_SUBJECT_MAGNITUDE, 4},
+    {"heads", LAB_SUBJECT_HEADS, 3},
+    {"c_1", LAB_SUBJECT_HEADS, 3},
+    {"C_1", LAB_SUBJECT_HEADS, 3},
     {"alphaI", LAB_SUBJECT_NOISE, 3},
     {"sim", LAB_SUBJECT_NOISE, 1},
     {"gamma", LAB_SUBJECT_MAGNITUDE, 4},
@@ -115,6 +120,7 @@ static const struct sign {
     {"ermut", LAB_SUBJECT_PERMUTE, 3},
     {"equivarian", LAB_SUBJECT_PERMUTE, 5},
     {"XPi", LAB_SUBJECT_PERMUTE, 5},
+    {"(PX)", LAB_SUBJECT_PERMUTE, 4},
     {"PiX", LAB_SUBJECT_PERMUTE, 5},
 };
 
@@ -150,10 +156,10 @@ int lab_subject_shares(enum lab_subject x, enum lab_subject y)
 
 int lab_passage_magnifies(const struct lab_document *document, int passage)
 {
-    static const char *const pieces[] = {"mu_amu_a^T", "gamma",    "magnitude",
-                                         "Ceps_a",     "eps_asim", "highvariance",
-                                         "_1eps_a",    "eps_aC",   "differentsamples",
-                                         "fluctuat",   "unstable", "[0.5"};
+    static const char *const pieces[] = {
+        "mu_amu_a^T",   "gamma",   "magnitude", "Ceps_a",           "eps_asim",
+        "highvariance", "_1eps_a", "eps_aC",    "differentsamples", "fluctuat",
+        "unstable",     "[0.5",    "N(1,"};
     const struct lab_passage *const p = &document->passage[passage];
     char text[WINDOW];
     lab_squeeze(document->source, p->begin, p->end, text, sizeof text);
@@ -163,8 +169,31 @@ int lab_passage_magnifies(const struct lab_document *document, int passage)
     return 0;
 }
 
+enum lab_subject lab_passage_subject(const struct lab_document *document, int passage)
+{
+    static const struct {
+        const char *first, *second;
+        enum lab_subject subject;
+    } shows[] = {
+        {"q_1=", "mu_a", LAB_SUBJECT_HEADS},      {"q_1=", "k_a", LAB_SUBJECT_HEADS},
+        {"q_2=", "mu_b", LAB_SUBJECT_HEADS},      {"q=", "mu_a+mu_b", LAB_SUBJECT_NOISE},
+        {"q=", "mu_b+mu_a", LAB_SUBJECT_NOISE},   {"q=", "k_a+k_b", LAB_SUBJECT_AVERAGE},
+        {"q=", "k_b+k_a", LAB_SUBJECT_AVERAGE},   {"M=A", "", LAB_SUBJECT_EXTRACT},
+        {"permutation", "", LAB_SUBJECT_PERMUTE},
+    };
+    const struct lab_passage *const p = &document->passage[passage];
+    char text[WINDOW];
+    if (p->kind == LAB_PASSAGE_HEADING)
+        return LAB_SUBJECT_NONE;
+    lab_squeeze(document->source, p->begin, p->end, text, sizeof text);
+    for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++)
+        if (has(text, shows[i].first) && has(text, shows[i].second))
+            return shows[i].subject;
+    return LAB_SUBJECT_NONE;
+}
+
 enum lab_subject lab_section_subject(const struct lab_document *document, int begin,
-                                     int end)
+                                     int end, enum lab_subject before)
 {
     const struct lab_passage *const first = &document->passage[begin];
     char text[WINDOW];
@@ -181,7 +210,10 @@ enum lab_subject lab_section_subject(const struct lab_document *document, int be
     for (size_t i = 0; i < sizeof labels / sizeof labels[0] && !label; i++)
         if (!strncmp(first->question, labels[i].question, strlen(labels[i].question)))
             label = labels[i].subject;
-    score[group_of(label)] += label ? 6 : 0;
+    score[group_of(label)] += !label                         ? 0
+                              : label < before               ? 3
+                              : strchr(first->question, '-') ? 8
+                                                             : 6;
     /* Two heads under noise have the signs of one head as well. */
     if (score[LAB_SUBJECT_HEADS] >= 8)
         score[LAB_SUBJECT_HEADS] += score[LAB_SUBJECT_NOISE];

@@ -5,9 +5,14 @@
 
 #include "lab/reading/understanding.h"
 
-/* The subject of the passages begin .. end, by their label and what is in them. */
+/*
+ * The subject of the passages begin .. end, by their label and what is in them; a label
+ * that goes back behind `before` counts less.
+ */
 enum lab_subject lab_section_subject(const struct lab_document *document, int begin,
-                                     int end);
+                                     int end, enum lab_subject before);
+/* The subject that a passage shows by itself, whatever its label; NONE: none. */
+enum lab_subject lab_passage_subject(const struct lab_document *document, int passage);
 /* Whether two subjects have the same queries. */
 int lab_subject_shares(enum lab_subject x, enum lab_subject y);
 /* Whether a passage is about keys whose length varies. */

@@ -335,6 +335,19 @@ static const struct rule rules[] = {
      .topic = LAB_TOPIC_ROW,
      .grows = "C",
      .exact = "Weights are positive and add up to 1, for any finite scores."},
+    {.on = ON(COPY),
+     .pattern = "@q ~5 more ~0 similar|aligned|close|closer ~2 @kx|key ~3 than",
+     .text = "c ~ v_a",
+     .query = GROWS_COPY,
+     .found = "aligned",
+     .grows = "|q|"},
+    {.on = ON(COPY),
+     .pattern =
+         "score|product|similarity ~6 @kx|key ~6 larger|greater|higher|bigger than",
+     .text = "c ~ v_a",
+     .query = "C k_a",
+     .found = "condition",
+     .grows = "the gap"},
     /* Extraction. */
     {.on = ON(EXTRACT),
      .pattern = "construct|find|need|want|require|choose|satisf*|that ~9 Mv_a=v_a|@f ~3 "
@@ -384,6 +397,25 @@ static const struct rule rules[] = {
      .pattern = "@c ~4 fluctuat*|oscillat*|swing*|jump*|varies|vary|varying ~3 between "
                 "@va ~2 @vb",
      .text = "off = 0; V_1 > V_still"},
+    {.on = ON(MAGNITUDE),
+     .pattern = "@c ~3 sometimes ~2 @va ~4 sometimes ~2 @vb",
+     .text = "off = 0; V_1 > V_still"},
+    {.on = ON(MAGNITUDE),
+     .pattern = "@c ~2 always ~3 average",
+     .text = "c ~ (v_a + v_b)/2",
+     .exact = "c moves to v_a where gamma > 1, and to v_b where gamma < 1."},
+    {.on = ON(MAGNITUDE),
+     .pattern = "@c ~2 not|doesn't|never ~1 vary|change|fluctuate",
+     .text = "V_1 = 0",
+     .negative = 1,
+     .exact = "c varies with the length of k_a."},
+    {.on = ON(MAGNITUDE),
+     .pattern = "@c ~2 stays|remains|is ~1 constant|stable|unchanged",
+     .text = "V_1 = 0",
+     .exact = "c varies with the length of k_a."},
+    {.on = ON(MAGNITUDE),
+     .pattern = "score ~2 @ka ~2 fluctuates|varies|changes",
+     .text = "Var_s_a > 0"},
     {.on = ON(MAGNITUDE),
      .pattern = "@c ~6 vary|varies|varying|fluctuat*|unstable|changes",
      .text = "V_1 > V_still"},
@@ -442,6 +474,31 @@ static const struct rule rules[] = {
      .text = "D_1 > high",
      .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
+     .pattern = "@c2 ~2 not|doesn't|never ~1 vary|change|fluctuate|depend",
+     .text = "V_2 = 0",
+     .negative = 1,
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c1 ~2 not|doesn't|never ~1 vary|change|fluctuate|depend",
+     .text = "V_1 = 0",
+     .negative = 1,
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c2 ~3 fluctuat*|varies|vary|unstable",
+     .text = "V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "both ~0 heads|outputs ~2 vary|fluctuate|change",
+     .text = "V_1 > 0; V_2 > 0",
+     .as = LAB_SUBJECT_BOTH},
+    {.on = HEADS,
+     .pattern = "@c1 and @c2 ~1 independent ~10 different",
+     .argument = &different_queries,
+     .found = "uncorrelated",
+     .shown = "q_1 != q_2, therefore c_1 and c_2 are independent",
+     .exact = "Heads see the same keys: their scores are independent iff q_1^T Sigma_i "
+              "q_2 = 0 for all i."},
+    {.on = HEADS,
      .pattern = "@c2 ~3 stable|constant|unaffected|unchanged|steady",
      .text = "V_2 = 0",
      .as = LAB_SUBJECT_BOTH},
@@ -474,7 +531,8 @@ static const struct rule rules[] = {
      .text = "Cov_12 < 0",
      .as = LAB_SUBJECT_BOTH},
     {.on = HEADS,
-     .pattern = "variance* ~2 smaller|lower|less than single-head*",
+     .pattern =
+         "variance* ~4 smaller|lower|less|reduced ~1 than|to ~3 single-head*|single|one",
      .text = "V_c < V_one",
      .rival = "@",
      .as = LAB_SUBJECT_BOTH},
@@ -508,10 +566,10 @@ static const struct rule rules[] = {
                 "input|sequence",
      .text = "@input"},
     {.on = ON(PERMUTE),
-     .pattern = "attention ~4 permutation ~0 equivarian*",
+     .pattern = "attention|self-attention ~4 permutation|permutation- ~0 equivarian*",
      .text = "@equivariant"},
     {.on = ON(PERMUTE),
-     .pattern = "attention ~4 permutation ~0 invarian*",
+     .pattern = "attention|self-attention ~4 permutation ~0 invarian*",
      .text = "@invariant"},
 };
 
@@ -717,6 +775,19 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         (is_one_of(&sentence, at - 1, "that") && is_one_of(&sentence, at - 2, assumes)))
         return LAB_ASSUMED;
     return is_wanted(&sentence, at) ? LAB_WANTED : LAB_STANDS;
+}
+
+int lab_sentence_words(const struct lab_document *document, int passage)
+{
+    struct sentence sentence;
+    int count = 0;
+    sentence.count = 0;
+    add_tokens(document, passage, &sentence);
+    for (int i = 0; i < sentence.count; i++)
+        count += !sentence.token[i].formula &&
+                 isalpha((unsigned char)*sentence.token[i].text) &&
+                 !is_one_of(&sentence, i, "then|therefore|so|thus|hence|and|we|get|have");
+    return count;
 }
 
 int lab_passage_refers_back(const struct lab_document *document, int passage)

@@ -259,7 +259,7 @@ static int write_token(struct writer *w, const struct lab_node *node,
                        const struct lab_name *name)
 {
     const enum lab_role role = lab_role_of(w->t->letters, name->base, name->indices > 0);
-    if (role == LAB_ROLE_PERMUTATION && !name->indices)
+    if ((role == LAB_ROLE_PERMUTATION || !strcmp(name->base, "P")) && !name->indices)
         return add(w, "Pi");
     if (role == LAB_ROLE_INPUT && !name->indices)
         return add(w, "X");
@@ -752,6 +752,26 @@ static int write_attention(struct writer *w, const struct lab_node *node,
     return fail(w, "%s is unknown", node->name);
 }
 
+/* P(c closer to v_a), by the words in it. */
+static int write_probability(struct writer *w, const struct lab_node *node)
+{
+    int closer = 0, of_a = 0, of_b = 0;
+    for (int i = 0; i < w->t->formula->nodes; i++) {
+        const struct lab_node *const n = node_of(w->t, i);
+        if (n->begin < node->begin || n->end > node->end)
+            continue;
+        closer |= n->kind == LAB_NODE_TEXT && strstr(n->name, "closer");
+        of_a |= n->kind == LAB_NODE_LETTER &&
+                (!strcmp(n->name, "v_a") || !strcmp(n->name, "V_a"));
+        of_b |= n->kind == LAB_NODE_LETTER &&
+                (!strcmp(n->name, "v_b") || !strcmp(n->name, "V_b"));
+    }
+    if (!closer || of_a == of_b || takes_heads(w->t->settled))
+        return fail(w, "a probability of something else");
+    w->said->uses |= LAB_USES_OUTPUT | LAB_USES_LAW;
+    return add(w, of_a ? "P_closer" : "(1 - P_closer)");
+}
+
 static int write_call(struct writer *w, const struct lab_node *node, enum level level)
 {
     static const char *const same[] = {"exp", "ln",   "log", "sqrt", "norm",
@@ -776,6 +796,8 @@ static int write_call(struct writer *w, const struct lab_node *node, enum level 
     }
     if (w->t->settled->subject == LAB_SUBJECT_PERMUTE)
         return write_attention(w, node, level);
+    if (!strcmp(node->name, "P"))
+        return write_probability(w, node);
     return fail(w, "%s is no function of the exercise", node->name);
 }
 

@@ -209,6 +209,8 @@ enum lab_standing {
     LAB_WANTED   /* "to achieve x = y" */
 };
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
+/* Words of a sentence, without its formulas, "then" and the like. */
+int lab_sentence_words(const struct lab_document *document, int passage);
 /* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
 int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */

@@ -66,13 +66,14 @@ static void write_run(const struct marks_sheet *sheet, const struct marks_run *r
 {
     const struct lab_read_claim *const claim =
         run->claim >= 0 ? &sheet->marked->reading.claim[run->claim] : NULL;
+    const int is_tex = run->formula >= 0 && sheet->formula[run->formula].is_tex;
     const int display = run->formula >= 0 && is_wide(&sheet->formula[run->formula]);
     /* A formula of its own may be scrolled, also by keys. */
     lab_html(out, "<span class=\"{s}{s}{s}{s}{s}{s}{s}\"{s}>", claim ? "claim " : "",
              claim ? lab_read_verdict_name(claim->verdict) : "",
              run->bold ? " strong" : "", run->italic ? " slanted" : "",
              run->struck ? " struck" : "", display ? " display" : "",
-             run->formula >= 0 ? " set" : "", display ? " tabindex=\"0\"" : "");
+             is_tex ? " set" : "", display ? " tabindex=\"0\"" : "");
     if (run->formula >= 0)
         write_formula(sheet, run, out);
     else

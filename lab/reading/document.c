@@ -460,6 +460,23 @@ static int is_title(const struct scan *scan, size_t begin, size_t end, size_t la
            scan->source[begin + label] <= 'Z';
 }
 
+/* \begin{center} and the like, which are no part of a sentence. */
+static int skip_environment(struct scan *scan, size_t at)
+{
+    size_t end = at;
+    if (!scan->latex || (!sees(scan, at, "\\begin{") && !sees(scan, at, "\\end{")))
+        return 0;
+    for (size_t d = 0; d < DELIMITERS; d++)
+        if (sees(scan, at, delimiters[d].open))
+            return 0;
+    while (end < scan->size && scan->source[end] != '}' && scan->source[end] != '\n')
+        end++;
+    close_sentence(scan, scan->at);
+    advance(scan, end < scan->size ? end + 1 : end);
+    scan->text = scan->at;
+    return 1;
+}
+
 static size_t trimmed(const struct scan *scan, size_t begin, size_t end)
 {
     while (end > begin &&
@@ -533,6 +550,8 @@ static int read_line_start(struct scan *scan)
     }
     if (read_list(scan, begin))
         return 0;
+    if (skip_environment(scan, begin))
+        return 0;
     const size_t bullet = begin;
     while (begin < end && (strchr("-*+>", scan->source[begin]) ||
                            sees(scan, begin, "•") || sees(scan, begin, "\\textbf{"))) {
@@ -587,7 +606,7 @@ static int skip_fence(struct scan *scan)
 
 int lab_document_open(struct lab_document *document, const char *source, size_t size)
 {
-    static const char begin[] = "\\begin{document}";
+    static const char begin[] = "\\begin{document}", end[] = "\\end{document}";
     struct scan scan = {
         .document = document, .source = source, .size = size, .line = 1, .sentence = -1};
 
@@ -597,12 +616,15 @@ int lab_document_open(struct lab_document *document, const char *source, size_t 
             scan.latex = 1;
             advance(&scan, i + sizeof begin - 1);
         }
+    for (size_t i = scan.at; scan.at && i + sizeof end <= scan.size + 1; i++)
+        if (sees(&scan, i, end))
+            scan.size = i;
     for (size_t i = 0; i + 8 < size && !scan.latex; i++)
         scan.latex = sees(&scan, i, "\\section") || sees(&scan, i, "\\begin{e");
-    while (scan.at < size && !scan.failed)
+    while (scan.at < scan.size && !scan.failed)
         if (!skip_fence(&scan) && !read_line_start(&scan))
             read_text(&scan);
-    close_sentence(&scan, size);
+    close_sentence(&scan, scan.size);
     return scan.failed ? -1 : 0;
 }
 

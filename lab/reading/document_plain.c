@@ -63,6 +63,8 @@ static void classify(const char *text, struct word *word)
     word->letters = word->joins = 0;
     if (length > LONGEST)
         return;
+    if (length == 3 && !memcmp(s, "...", 3))
+        word->part = PART_OPERAND;
     if (length == 3 && (!memcmp(s, "w/o", 3) || !memcmp(s, "n/a", 3) ||
                         !memcmp(s, "N/A", 3) || !memcmp(s, "I/O", 3)))
         return;

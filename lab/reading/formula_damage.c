@@ -2,8 +2,9 @@
 /*
  * Letters that a scan mistook, and the letters that they stand for.  An entry is used in
  * documents alone in which every letter of `needs` occurs and none of `lacks`, so that a
- * text that was typed is left as it is.  Letters are names as in struct lab_node; "*"
- * stands for one letter, in `to` for the same one.
+ * text that was typed is left as it is.  Letters are names as in struct lab_node; "*" in
+ * `from` stands for one of a, b, i and j, in `to` for the same one, and in `needs`
+ * and `lacks` for any end of a name.
  */
 #include <string.h>
 
@@ -14,11 +15,11 @@ static const struct damage {
     const char *shown_from, *shown_to;
     const char *needs[3], *lacks[3];
 } damages[] = {
-    {"H_*", "mu_*", "H", "mu", {"H"}, {"mu", "mu_a", "mu_i"}},
-    {"m_*", "mu_*", "m", "mu", {"m_i", "H"}, {"mu", "mu_a", "mu_i"}},
+    {"H_*", "mu_*", "H", "mu", {"H*", "k_a"}, {"mu*"}},
+    {"m_*", "mu_*", "m", "mu", {"m_i", "H*", "k_a"}, {"mu*"}},
     {"N_n", "v_a", "N_n", "v_a", {"N_n", "N_b", "v_a"}, {"N_1"}},
     {"N_*", "v_*", "N", "v", {"N_n", "N_b", "v_a"}, {"N_1"}},
-    {"mu_n", "mu_a", "mu_n", "mu_a", {"mu_n", "mu_a", "mu_b"}, {"mu_1"}},
+    {"mu_n", "mu_a", "mu_n", "mu_a", {"mu_n", "mu_a", "N_n"}, {"mu_1"}},
     {"K_n", "k_a", "K_n", "k_a", {"K_n", "k_a", "mu_n"}, {"mu_1", "K_1", "k_n"}},
     {"nu_*", "v_*", "nu", "v", {"nu_a", "nu_b", "v_a"}, {"nu"}},
     {"V_*", "v_*", "V", "v", {"V_a", "V_b", "v_a"}, {"V"}},
@@ -26,8 +27,9 @@ static const struct damage {
     {"B_d", "B d", "B_d", "B d", {"B", "B_d", "d_1"}, {"B_a"}},
     {"M_s", "M s", "M_s", "M s", {"M", "M_s"}, {"M_a"}},
     {"S", "s", "S", "s", {"S", "M", "c_1"}, {"s", "X", "Q"}},
-    {"g", "q", "~g", "q", {"~g"}, {"g"}},
-    {"g_*", "q_*", "~g", "q", {"~g"}, {"g"}},
+    {"g", "q", "~g", "q", {"~g*"}, {"g*"}},
+    {"g_1", "q_1", "~g", "q", {"~g*"}, {"g*"}},
+    {"g_2", "q_2", "~g", "q", {"~g*"}, {"g*"}},
 };
 enum { DAMAGES = sizeof damages / sizeof damages[0] };
 
@@ -35,7 +37,7 @@ enum { DAMAGES = sizeof damages / sizeof damages[0] };
 static int fits(const char *pattern, const char *name, char *star)
 {
     for (; *pattern; pattern++, name++) {
-        if (*pattern == '*' && *name && strchr("abij12", *name))
+        if (*pattern == '*' && *name && strchr("abij", *name))
             *star = *name;
         else if (*pattern != *name)
             return 0;
@@ -84,16 +86,20 @@ static int next_letter(struct lab_lexer *lexer, char name[48])
     return 1;
 }
 
+/* "g*" names every letter that begins with g. */
+static int is_named(const char *pattern, const char *name)
+{
+    const size_t length = strcspn(pattern, "*");
+    return pattern[length] ? !strncmp(pattern, name, length) : !strcmp(pattern, name);
+}
+
 static void note(const char *name, unsigned *need, unsigned *lack)
 {
-    const size_t plain = *name == '~' ? strcspn(name, "_") : strlen(name);
     for (int d = 0; d < DAMAGES; d++)
         for (int i = 0; i < 3; i++) {
-            const char *const n = damages[d].needs[i], *const l = damages[d].lacks[i];
-            if (n && (!strcmp(n, name) ||
-                      (strlen(n) == plain && *name == '~' && !strncmp(n, name, plain))))
+            if (damages[d].needs[i] && is_named(damages[d].needs[i], name))
                 need[d] |= 1u << i;
-            if (l && !strcmp(l, name))
+            if (damages[d].lacks[i] && is_named(damages[d].lacks[i], name))
                 lack[d] = 1;
         }
 }

@@ -494,7 +494,8 @@ int lab_read_call(struct lab_parser *parser, const char *name, size_t begin)
             return -1;
     }
     if (parser->sign.kind == LAB_SIGN_OPEN || lab_starts_factor(parser) ||
-        (parser->sign.kind == LAB_SIGN_MINUS && power < 0 && !parser->sign.apart)) {
+        (parser->sign.kind == LAB_SIGN_MINUS && power < 0 &&
+         (!parser->sign.apart || parser->lexer.source[begin] == '\\'))) {
         if (read_arguments(parser, call))
             return -1;
     } else if (power >= 0 && !strcmp(name, "exp")) {

@@ -3,7 +3,8 @@
 #ifndef LAB_JUDGING_H
 #define LAB_JUDGING_H
 
-#include "lab/reading/understanding.h"
+#include "lab/reading/reading.h"
+#include "lab/understanding/understanding.h"
 
 /* Fills in verdict, evidence, repair, exact and the numbers that decide; 0, or -1. */
 int lab_judge_understood(const struct lab_exercise *exercise,

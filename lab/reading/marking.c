@@ -130,8 +130,9 @@ static void note_scores(struct lab_found_answers *found, const char *question,
 {
     static const char *const names[] = {"s_a", "s_b", "s_i"};
     for (int i = 0; i < 3; i++)
-        if (!strcmp(sides->text[0], names[i]))
-            put_side(found, question, "scores", i, sides, 1);
+        for (int side = 0; side < sides->count; side++)
+            if (!strcmp(sides->text[side], names[i]))
+                put_side(found, question, "scores", i, sides, 1);
 }
 
 static void note_one_head(struct lab_found_answers *found, enum lab_subject subject,

@@ -4,7 +4,8 @@
 #define LAB_MARKING_H
 
 #include "lab/grade/grade.h"
-#include "lab/reading/understanding.h"
+#include "lab/reading/reading.h"
+#include "lab/understanding/understanding.h"
 
 enum { LAB_FOUND = 200 };
 

@@ -10,7 +10,7 @@
 
 #include "lab/reading/judging.h"
 #include "lab/reading/marking.h"
-#include "lab/reading/sections.h"
+#include "lab/understanding/sections.h"
 
 enum { CACHE = 128, KEY = 1400, CASE_ENDS = 4 };
 
@@ -250,13 +250,16 @@ static int read_passage(struct session *session, int passage)
         *subject =
             *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
     const enum lab_subject here = *subject;
-    if (lab_passage_refers_back(&session->document, passage))
+    const int back = lab_passage_refers_back(&session->document, passage);
+    if (back)
+        reader->settled.gamma = 0;
+    if (back)
         *subject = here == LAB_SUBJECT_MAGNITUDE ? LAB_SUBJECT_NOISE
                    : here == LAB_SUBJECT_BOTH    ? LAB_SUBJECT_HEADS
                                                  : here;
     const int status =
         p->kind == LAB_PASSAGE_FORMULA ? read_formula(session) : read_sentence(session);
-    if (lab_passage_refers_back(&session->document, passage))
+    if (back)
         *subject = here;
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_seeds DIR: writes small valid files, DIR/npy/, DIR/safetensors/, DIR/expression/
- * and DIR/grade/, for the fuzzers to start from.
+ * make_seeds DIR: writes small valid files, DIR/npy/, DIR/safetensors/, DIR/expression/,
+ * DIR/grade/ and DIR/document/, for the fuzzers to start from.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -60,6 +60,18 @@ static const char *const grade_seeds[] = {
     "\"credit\": {\"limit\": 0.5, \"slip\": 1}}",
 };
 
+static const char *const document_seeds[] = {
+    "## Question 1 (c) ii\n\nLet $q = C(\\mu_a + \\mu_b)$, where $C \\gg 0$. Then\n"
+    "$$\\alpha_a = \\frac{\\exp(\\gamma C)}{\\exp(\\gamma C) + \\exp(C)} \\approx "
+    "\\begin{cases} 1 & \\gamma > 1 \\\\ 0 & \\text{otherwise} \\end{cases}$$\n",
+    "\\begin{document}\n\\section{1}\n\\begin{enumerate}[label=(\\alph*)]\n\\item "
+    "\\(\\sum_{i=1}^n \\alpha_i = 1\\)\n\\begin{align*} Ms &= A A^\\top s \\\\ &= A "
+    "\\begin{bmatrix} c_1 \\\\ \\vdots \\end{bmatrix} \\end{align*}\n\\end{enumerate}\n",
+    "b) ii. q = beta (k_a + k_b), beta >> 0; c = (v_a + v_b)/2 as beta -> inf\n"
+    "(d) - i) <q_1, k_a> = C, ‖μ_a‖² = 1 ⇒ kₐᵀq ≈ Σᵢ αᵢ, e.g. i = 1, ..., n\n",
+    "$q_1 = Hu \\quad q_2 = Hb$ $k_a$ ~~then~~ $\\cancel{x} = \\underbrace{A A^T}_c$\n",
+};
+
 /* Exits on failure, so that a fuzzer never runs without seeds. */
 static void write_seed(const char *directory, const char *kind, size_t number,
                        const void *prefix, size_t prefix_size, const char *header,
@@ -106,6 +118,7 @@ int main(int argc, char **argv)
     make_directory(argv[1], "safetensors");
     make_directory(argv[1], "expression");
     make_directory(argv[1], "grade");
+    make_directory(argv[1], "document");
     for (size_t i = 0; i < sizeof npy_seeds / sizeof npy_seeds[0]; i++) {
         const struct npy_seed *const seed = &npy_seeds[i];
         const size_t n = strlen(seed->header);
@@ -134,5 +147,7 @@ int main(int argc, char **argv)
         write_seed(argv[1], "expression", i, "", 0, expression_seeds[i], 0);
     for (size_t i = 0; i < sizeof grade_seeds / sizeof grade_seeds[0]; i++)
         write_seed(argv[1], "grade", i, "", 0, grade_seeds[i], 0);
+    for (size_t i = 0; i < sizeof document_seeds / sizeof document_seeds[0]; i++)
+        write_seed(argv[1], "document", i, "", 0, document_seeds[i], 0);
     return 0;
 }

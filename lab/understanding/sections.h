@@ -3,7 +3,7 @@
 #ifndef LAB_SECTIONS_H
 #define LAB_SECTIONS_H
 
-#include "lab/reading/understanding.h"
+#include "lab/understanding/understanding.h"
 
 /*
  * The subject of the passages begin .. end, by their label and what is in them; a label

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/reading/understanding.h"
+#include "lab/understanding/understanding.h"
 
 /* With indices, and without; NONE: no default. */
 static const struct usual {

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "lab/reading/sections.h"
+#include "lab/understanding/sections.h"
 
 /* Letters outside ASCII, and commands, that print alike. */
 static const struct {

@@ -9,7 +9,6 @@
 #include "lab/judge/claim.h"
 #include "lab/reading/document.h"
 #include "lab/reading/formula.h"
-#include "lab/reading/reading.h"
 
 /* ---- letters ------------------------------------------------------------------ */
 

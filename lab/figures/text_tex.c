@@ -62,7 +62,7 @@ static int is_one_of(const char *tex, size_t length, const char *const *names, s
             return 1;
     return 0;
 }
-#define IS_ONE_OF(tex, length, unseen)                                                   \
+#define IS_ONE_OF(tex, length, names)                                                    \
     is_one_of(tex, length, names, sizeof(names) / sizeof(names)[0])
 
 static const struct accent *accent_of(const char *tex, size_t length)

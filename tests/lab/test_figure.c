@@ -486,8 +486,8 @@ TEST(tex_becomes_mathml)
                      "width=\"0.17em\"/><mi>n</mi>"},
         {"\\tilde{k}", "<mover accent=\"true\"><mrow><mi>k</mi></mrow><mo "
                        "stretchy=\"false\">~</mo></mover>"},
-        {"\\mathbb{R}", "<mi mathvariant=\"normal\">&#x211d;</mi>"},
-        {"\\mathcal{A}", "<mi mathvariant=\"normal\">&#x1d49c;</mi>"},
+        {"\\mathbb{R}", "<mi mathvariant=\"normal\">\u211d</mi>"},
+        {"\\mathcal{A}", "<mi mathvariant=\"normal\">\U0001d49c</mi>"},
         {"\\left( a \\right]", "<mrow><mo stretchy=\"true\">(</mo><mi>a</mi><mo "
                                "stretchy=\"true\">]</mo></mrow>"},
         {"\\begin{cases} a & b \\\\ c \\end{cases}",

@@ -15,7 +15,7 @@ struct lab_passage {
     size_t begin, end; /* without the delimiters of a formula */
     int line, last_line;
     int display;      /* a formula that stands by itself */
-    int sentence;     /* of an inline formula: the passage that contains it; else -1 */
+    int sentence;     /* of a formula in a sentence: that passage; else -1 */
     char question[8]; /* "1b-ii" by the last heading or label; "": none so far */
     char label[16];   /* that label as printed, "(b) - ii)" */
 };

@@ -155,6 +155,17 @@ static size_t skip_noun(const char *text, size_t length)
     return 0;
 }
 
+/* The "b" of "1b" or "1(b)". */
+static int is_joined(const char *text, size_t length)
+{
+    const size_t opened = length && text[0] == '(';
+    if (length <= opened || small(text[opened]) < 'a' || small(text[opened]) > 'e')
+        return 0;
+    if (opened)
+        return length > 2 && text[2] == ')';
+    return length == 1 || !is_letter(text[1]);
+}
+
 /* One atom; `bare`: it needs no punctuation after it. */
 static size_t read_atom(const char *text, size_t length, int bare, struct atom *atom)
 {
@@ -173,9 +184,8 @@ static size_t read_atom(const char *text, size_t length, int bare, struct atom *
                 atom->second = word[size] - '0';
             bare = 1;
         }
-        if (size < room && is_letter(word[size]) &&
-            (size + 1 == room || !is_letter(word[size + 1])))
-            return size + (size_t)opened; /* 1b */
+        if (!opened && is_joined(word + size, room - size))
+            return size;
         if (atom->number > 9)
             return 0;
     } else {
@@ -192,7 +202,7 @@ static size_t read_atom(const char *text, size_t length, int bare, struct atom *
     if (opened)
         return after < length && text[after] == ')' ? after + 1 : 0;
     if (after == length)
-        return after;
+        return bare ? after : 0;
     if (text[after] == ')')
         return after + 1;
     if (text[after] == '.' && (after + 1 == length || is_blank(text[after + 1])))
@@ -255,41 +265,61 @@ static size_t skip_mistaken(const char *text, size_t length)
     return 3;
 }
 
+/* Whether an atom may stand without punctuation: after a noun or a number, or "ii". */
+static int is_bare(const char *text, size_t length, int marked, const struct atom *before)
+{
+    const int item = length && text[0] == 'i';
+    if (marked == 2 || before->number)
+        return 1;
+    if (!item)
+        return 0;
+    return marked || before->letter || (length > 2 && (text[1] == 'i' || text[1] == 'v'));
+}
+
+/* "c = v_a" is a formula, "(c) = 1" too. */
+static int is_formula(const char *text, size_t length)
+{
+    return length && strchr("=<>_^", text[0]);
+}
+
 size_t lab_label_read(const char *text, size_t length, int marked,
                       struct lab_numbering *numbering)
 {
     struct lab_numbering changed = *numbering;
     size_t at = skip_mistaken(text, length), end = 0;
-    struct atom atom;
-    int atoms = 0;
+    struct atom before = {0};
 
-    for (; atoms < 4; atoms++) {
+    for (int atoms = 0; atoms < 4; atoms++) {
         const size_t noun = atoms ? 0 : skip_noun(text + at, length - at);
-        size_t size;
+        struct lab_numbering further = changed;
+        struct atom atom;
         at += noun;
-        const int bare = noun || atoms || marked == 2 ||
-                         (length - at > 2 && text[at] == 'i' &&
-                          (text[at + 1] == 'i' || text[at + 1] == 'v')) ||
-                         (marked && at < length && text[at] == 'i');
-        size = read_atom(text + at, length - at, bare, &atom);
-        if (!size || !apply(&atom, noun && !atoms ? 2 : marked, !atoms, &changed))
+        const int level = noun ? 2 : marked;
+        const int bare = is_bare(text + at, length - at, level, &before);
+        const size_t size = read_atom(text + at, length - at, bare, &atom);
+        const int joined = atom.number && !atom.second &&
+                           is_joined(text + at + size, length - at - size);
+        if (!size || !apply(&atom, joined ? 2 : level, !atoms, &further))
             break;
-        if (atom.letter && atoms == 0 && marked == 2 && !strchr("(.)", text[at]) &&
-            size == 1)
+        if (atom.letter && !atoms && marked == 2 && size == 1)
             break; /* "# A title" */
-        end = at += size;
-        while (at < length && (is_blank(text[at]) || strchr("-:,", text[at])))
-            at++;
-        if (at < length && is_blank(text[at]))
+        size_t next = at + size;
+        while (next < length && (is_blank(text[next]) || strchr("-:,*", text[next])))
+            next++;
+        if (is_formula(text + next, length - next))
             break;
+        changed = further;
+        before = atom;
+        end = at + size;
+        at = next;
     }
-    if (!end || (at < length && (text[at] == '=' || text[at] == '<' || text[at] == '>')))
+    if (!end)
         return 0;
     snprintf(changed.label, sizeof changed.label, "%.*s",
              (int)(end < sizeof changed.label ? end : sizeof changed.label - 1), text);
     resolve(&changed);
     *numbering = changed;
-    while (end < length && is_blank(text[end]))
+    while (end < length && (is_blank(text[end]) || text[end] == '*' || text[end] == ':'))
         end++;
     return end;
 }

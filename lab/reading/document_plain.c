@@ -137,10 +137,10 @@ static int next_word(const char *text, size_t from, size_t end, struct word *wor
         from++;
     word->end = word->after = from;
     word->comma = word->stop = 0;
-    while (word->end > word->begin + 1 && strchr(",.;:!?", text[word->end - 1]) &&
+    while (word->end > word->begin + 1 && strchr(",.;:!?*", text[word->end - 1]) &&
            !(text[word->end - 1] == '.' && text[word->end - 2] == '.')) {
         word->comma |= text[word->end - 1] == ',';
-        word->stop |= text[word->end - 1] != ',';
+        word->stop |= text[word->end - 1] != ',' && text[word->end - 1] != '*';
         word->end--;
     }
     classify(text, word);

@@ -5,250 +5,6 @@
 
 #include "lab/reading/formula_parts.h"
 
-enum { DEEPEST = 40 };
-
-void lab_parser_fail(struct lab_parser *parser, const char *why)
-{
-    struct lab_formula *const formula = parser->formula;
-    if (*formula->why)
-        return;
-    formula->failed = parser->sign.begin;
-    if (parser->sign.kind == LAB_SIGN_END && parser->sign.code)
-        snprintf(formula->why, sizeof formula->why, "unknown: %s", parser->sign.text);
-    else
-        snprintf(formula->why, sizeof formula->why, "%s", why);
-}
-
-int lab_node_make(struct lab_parser *parser, enum lab_node_kind kind, size_t begin)
-{
-    struct lab_formula *const formula = parser->formula;
-    if (*formula->why)
-        return -1;
-    if (formula->nodes == LAB_FORMULA_NODES) {
-        lab_parser_fail(parser, "longer than 512 parts");
-        return -1;
-    }
-    formula->node[formula->nodes] = (struct lab_node){
-        .kind = kind, .begin = begin, .end = begin, .child = -1, .next = -1};
-    return formula->nodes++;
-}
-
-void lab_node_adopt(struct lab_parser *parser, int parent, int child)
-{
-    struct lab_node *const node = parser->formula->node;
-    if (parent < 0 || child < 0)
-        return;
-    int *place = &node[parent].child;
-    while (*place >= 0)
-        place = &node[*place].next;
-    *place = child;
-    node[child].next = -1;
-    if (node[parent].end < node[child].end)
-        node[parent].end = node[child].end;
-}
-
-int lab_node_children(const struct lab_parser *parser, int node)
-{
-    int count = 0;
-    for (int c = parser->formula->node[node].child; c >= 0;
-         c = parser->formula->node[c].next)
-        count++;
-    return count;
-}
-
-/* A separator of columns outside a matrix: of the look only beside a sign of its own. */
-static void drop_cell(struct lab_parser *parser, enum lab_sign_kind before)
-{
-    struct lab_sign next;
-    lab_parser_peek(parser, &next);
-    if (before == LAB_SIGN_RELATION || before == LAB_SIGN_ROW || before == LAB_SIGN_END ||
-        next.kind == LAB_SIGN_RELATION || next.kind == LAB_SIGN_ARROW ||
-        next.kind == LAB_SIGN_PLUS || next.kind == LAB_SIGN_MINUS ||
-        next.kind == LAB_SIGN_TIMES)
-        parser->sign.kind = LAB_SIGN_BLANK;
-    else
-        parser->sign.kind = LAB_SIGN_GAP;
-}
-
-void lab_parser_next(struct lab_parser *parser)
-{
-    const enum lab_sign_kind before = parser->sign.kind;
-    struct lab_sign next;
-
-    if (parser->sign.kind == LAB_SIGN_END && parser->sign.begin)
-        return;
-    parser->passed = parser->sign.end;
-    for (;;) {
-        lab_sign_next(&parser->lexer, &parser->sign);
-        if (parser->sign.kind == LAB_SIGN_CELL && !parser->cells)
-            drop_cell(parser, before);
-        if (parser->sign.kind == LAB_SIGN_BRACE && before != LAB_SIGN_DOWN &&
-            before != LAB_SIGN_UP && before != LAB_SIGN_LABEL) {
-            lab_parser_peek(parser, &next);
-            if (next.kind == LAB_SIGN_BRACE_END) { /* an empty group */
-                lab_sign_next(&parser->lexer, &parser->sign);
-                continue;
-            }
-        }
-        if (parser->sign.kind != LAB_SIGN_BLANK)
-            break;
-    }
-    if (parser->ahead < 0)
-        lab_parser_fail(parser, "too involved");
-}
-
-void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign)
-{
-    struct lab_lexer copy = parser->lexer;
-    copy.log = NULL;
-    lab_sign_next(&copy, sign);
-}
-
-void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey)
-{
-    struct lab_lexer copy = parser->lexer;
-    struct lab_sign sign = parser->sign;
-    int depth = 0;
-
-    *survey = (struct lab_survey){0};
-    copy.log = NULL;
-    do {
-        switch (sign.kind) {
-        case LAB_SIGN_OPEN:
-        case LAB_SIGN_BRACE:
-        case LAB_SIGN_BEGIN:
-            depth++;
-            survey->environment |= sign.kind == LAB_SIGN_BEGIN;
-            break;
-        case LAB_SIGN_CLOSE:
-        case LAB_SIGN_BRACE_END:
-        case LAB_SIGN_FINISH:
-            depth--;
-            break;
-        case LAB_SIGN_LETTER:
-            survey->input |= !strcmp(sign.text, "X");
-            survey->weights |= !strcmp(sign.text, "W");
-            break;
-        case LAB_SIGN_RELATION:
-        case LAB_SIGN_ARROW:
-        case LAB_SIGN_LINK:
-        case LAB_SIGN_TEXT:
-            survey->relation |= depth == 1;
-            break;
-        case LAB_SIGN_COMMA:
-            survey->comma |= depth == 1;
-            break;
-        case LAB_SIGN_BAR:
-            survey->bar |= depth == 1;
-            break;
-        default:
-            break;
-        }
-        lab_sign_next(&copy, &sign);
-    } while (depth > 0 && sign.kind != LAB_SIGN_END);
-}
-
-/* Whether a relation follows before the next separator. */
-static int relation_follows(const struct lab_parser *parser)
-{
-    struct lab_lexer copy = parser->lexer;
-    struct lab_sign sign;
-    int depth = 0;
-
-    copy.log = NULL;
-    for (;;) {
-        lab_sign_next(&copy, &sign);
-        switch (sign.kind) {
-        case LAB_SIGN_OPEN:
-        case LAB_SIGN_BRACE:
-        case LAB_SIGN_BEGIN:
-            depth++;
-            break;
-        case LAB_SIGN_CLOSE:
-        case LAB_SIGN_BRACE_END:
-        case LAB_SIGN_FINISH:
-            if (--depth < 0)
-                return 0;
-            break;
-        case LAB_SIGN_RELATION:
-            if (!depth)
-                return 1;
-            break;
-        case LAB_SIGN_COMMA: /* "alpha_a, alpha_b = 1/2" has one */
-        case LAB_SIGN_END:
-        case LAB_SIGN_STOP:
-        case LAB_SIGN_GAP:
-        case LAB_SIGN_ROW:
-        case LAB_SIGN_LINK:
-            if (!depth || sign.kind == LAB_SIGN_END)
-                return 0;
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-/* "x -> weight of j": a remark. */
-static int text_follows(const struct lab_parser *parser)
-{
-    struct lab_sign next;
-    lab_parser_peek(parser, &next);
-    return next.kind == LAB_SIGN_TEXT;
-}
-
-/* Rows that are chains, as a system of equations has them. */
-static int starts_system(const struct lab_parser *parser)
-{
-    struct lab_lexer copy = parser->lexer;
-    struct lab_sign sign = parser->sign;
-    int depth = 0;
-
-    copy.log = NULL;
-    if (sign.kind == LAB_SIGN_OPEN && strchr("{.", sign.text[0]))
-        lab_sign_next(&copy, &sign);
-    if (sign.kind != LAB_SIGN_BEGIN)
-        return 0;
-    for (;;) {
-        lab_sign_next(&copy, &sign);
-        switch (sign.kind) {
-        case LAB_SIGN_OPEN:
-        case LAB_SIGN_BRACE:
-        case LAB_SIGN_BEGIN:
-            depth++;
-            break;
-        case LAB_SIGN_CLOSE:
-        case LAB_SIGN_BRACE_END:
-            depth--;
-            break;
-        case LAB_SIGN_FINISH:
-            if (depth-- <= 0)
-                return 0;
-            break;
-        case LAB_SIGN_RELATION:
-            if (depth <= 0)
-                return 1;
-            break;
-        case LAB_SIGN_ROW:
-        case LAB_SIGN_LINK:
-            if (depth <= 0)
-                return 0;
-            break;
-        case LAB_SIGN_CELL: { /* a &= b */
-            struct lab_lexer further = copy;
-            lab_sign_next(&further, &sign);
-            if (depth <= 0 && sign.kind != LAB_SIGN_RELATION)
-                return 0;
-            break;
-        }
-        case LAB_SIGN_END:
-            return 0;
-        default:
-            break;
-        }
-    }
-}
-
 int lab_ends_piece(const struct lab_parser *parser)
 {
     switch (parser->sign.kind) {
@@ -294,27 +50,6 @@ static int is_dots(const struct lab_parser *parser)
     return parser->sign.kind == LAB_SIGN_DOTS;
 }
 
-/* "<a, b>" in ASCII: a comma, then the closing sign, and no other relation. */
-static int starts_inner_product(const struct lab_parser *parser)
-{
-    struct lab_lexer copy = parser->lexer;
-    struct lab_sign sign;
-    int comma = 0;
-
-    if (parser->sign.kind != LAB_SIGN_RELATION || parser->sign.code != LAB_REL_LESS)
-        return 0;
-    copy.log = NULL;
-    for (int signs = 0; signs < 40; signs++) {
-        lab_sign_next(&copy, &sign);
-        if (sign.kind == LAB_SIGN_RELATION)
-            return comma && sign.code == LAB_REL_MORE;
-        comma |= sign.kind == LAB_SIGN_COMMA;
-        if (sign.kind == LAB_SIGN_END || sign.kind == LAB_SIGN_STOP)
-            return 0;
-    }
-    return 0;
-}
-
 /* "1 \dots n" is a list too. */
 static int read_operand(struct lab_parser *parser)
 {
@@ -323,7 +58,7 @@ static int read_operand(struct lab_parser *parser)
 
     if (parser->sign.kind == LAB_SIGN_TEXT)
         return read_words(parser);
-    if (lab_ends_piece(parser) && !starts_inner_product(parser))
+    if (lab_ends_piece(parser) && !lab_starts_inner_product(parser))
         return empty_operand(parser);
     node = lab_read_expression(parser);
     if (node < 0 || !is_dots(parser))
@@ -337,19 +72,32 @@ static int read_operand(struct lab_parser *parser)
     return node < 0 ? -1 : list;
 }
 
-static int last_child(const struct lab_parser *parser, int parent)
-{
-    const struct lab_node *const node = parser->formula->node;
-    int last = node[parent].child;
-    while (last >= 0 && node[last].next >= 0)
-        last = node[last].next;
-    return last;
-}
-
 static int has_relation(const struct lab_parser *parser, int root)
 {
     const struct lab_node *const node = parser->formula->node;
     return node[root].child >= 0 && node[node[root].child].after;
+}
+
+/* What stands below or above a relation; a condition there holds for the chain. */
+static int read_arrow_label(struct lab_parser *parser, int labelled)
+{
+    while ((labelled &&
+            (parser->sign.kind == LAB_SIGN_BRACE ||
+             (parser->sign.kind == LAB_SIGN_OPEN && parser->sign.text[0] == '['))) ||
+           parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_UP) {
+        if (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_UP) {
+            lab_parser_next(parser);
+            if (parser->sign.kind != LAB_SIGN_BRACE) {
+                lab_parser_next(parser);
+                continue;
+            }
+        }
+        if (lab_read_late(parser))
+            return -1;
+        if (*parser->formula->why)
+            return -1;
+    }
+    return 0;
 }
 
 /*
@@ -361,17 +109,17 @@ static int read_relations(struct lab_parser *parser, int root)
     struct lab_node *const node = parser->formula->node;
     for (;;) {
         const int arrow = parser->sign.kind == LAB_SIGN_ARROW;
-        const int last = last_child(parser, root);
+        const int last = lab_node_last(parser, root);
         int right;
         if (parser->sign.kind != LAB_SIGN_RELATION && !arrow)
             return root;
-        if (arrow && (text_follows(parser) ||
-                      (has_relation(parser, root) && relation_follows(parser))))
+        if (arrow && (lab_text_follows(parser) ||
+                      (has_relation(parser, root) && lab_relation_follows(parser))))
             return root;
         node[last].after = (unsigned char)(arrow ? LAB_REL_TENDS : parser->sign.code);
         const int labelled = arrow && parser->sign.code;
         lab_parser_next(parser);
-        if (labelled && parser->sign.kind == LAB_SIGN_BRACE && lab_read_late(parser))
+        if (read_arrow_label(parser, labelled))
             return -1;
         right = read_operand(parser);
         if (right < 0)
@@ -422,7 +170,7 @@ static int add_late(struct lab_parser *parser, struct lab_sequence *sequence)
 static int extend_list(struct lab_parser *parser, int root, int operand, const char *name)
 {
     struct lab_node *const node = parser->formula->node;
-    const int last = last_child(parser, root);
+    const int last = lab_node_last(parser, root);
     int *place = &node[root].child;
 
     if (node[last].kind == LAB_NODE_LIST && !strcmp(node[last].name, name)) {
@@ -485,10 +233,8 @@ static int read_condition(struct lab_parser *parser, struct lab_sequence *sequen
         parser->sign.kind == LAB_SIGN_BRACE ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE;
     struct lab_sequence inner = {0};
 
-    if (++parser->depth > DEEPEST) {
-        lab_parser_fail(parser, "nested too deeply");
+    if (lab_parser_enter(parser))
         return -1;
-    }
     lab_parser_next(parser);
     if (lab_read_sequence(parser, &inner, LAB_ENDS_BRACKET))
         return -1;
@@ -523,15 +269,6 @@ int lab_read_late(struct lab_parser *parser)
     return 0;
 }
 
-int lab_holds_condition(const struct lab_parser *parser)
-{
-    struct lab_survey survey;
-    if (parser->sign.kind != LAB_SIGN_OPEN || !strchr("([", parser->sign.text[0]))
-        return 0;
-    lab_survey_brackets(parser, &survey);
-    return survey.relation;
-}
-
 /* Separators before a piece. */
 struct gap {
     int any, hard, row;
@@ -554,7 +291,7 @@ static void read_gap(struct lab_parser *parser, struct gap *gap, int systems,
             gap->hard |= parser->sign.code != LAB_AND && parser->sign.code != LAB_OR;
             break;
         case LAB_SIGN_ARROW:
-            if (!relation_follows(parser) && !text_follows(parser))
+            if (!lab_relation_follows(parser) && !lab_text_follows(parser))
                 return;
             gap->link = LAB_THEREFORE;
             gap->hard = 1;
@@ -609,7 +346,7 @@ static int at_end(const struct lab_parser *parser, enum lab_sequence_end ends)
 static int continue_row(struct lab_parser *parser, int root)
 {
     struct lab_node *const node = parser->formula->node;
-    const int last = last_child(parser, root);
+    const int last = lab_node_last(parser, root);
 
     if (parser->sign.kind == LAB_SIGN_RELATION)
         return read_relations(parser, root);
@@ -635,7 +372,7 @@ static int continues(const struct lab_parser *parser, const struct lab_sequence 
     if (!sequence->count || gap->link != LAB_AND)
         return 0;
     if (kind == LAB_SIGN_RELATION)
-        return !starts_inner_product(parser);
+        return !lab_starts_inner_product(parser);
     return gap->row && (kind == LAB_SIGN_PLUS || kind == LAB_SIGN_MINUS) &&
            has_relation(parser, sequence->root[sequence->count - 1]);
 }
@@ -656,7 +393,7 @@ static int read_piece(struct lab_parser *parser, struct lab_sequence *sequence,
 {
     int root, joined;
 
-    if (starts_system(parser)) {
+    if (lab_starts_system(parser)) {
         if (parser->sign.kind == LAB_SIGN_OPEN)
             lab_parser_next(parser);
         parser->systems++;

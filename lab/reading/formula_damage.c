@@ -235,15 +235,6 @@ int lab_damage_undo(struct lab_parser *parser, int letter)
     return join_index(parser, letter);
 }
 
-static int last_child(const struct lab_parser *parser, int parent)
-{
-    const struct lab_node *const node = parser->formula->node;
-    int last = node[parent].child;
-    while (node[last].next >= 0)
-        last = node[last].next;
-    return last;
-}
-
 /* k^T q */
 static int is_score(const struct lab_parser *parser, int node)
 {
@@ -259,7 +250,7 @@ static int is_score(const struct lab_parser *parser, int node)
 static int join_scores(struct lab_parser *parser, int before, int root)
 {
     struct lab_node *const node = parser->formula->node;
-    const int score = node[root].child, last = last_child(parser, before);
+    const int score = node[root].child, last = lab_node_last(parser, before);
 
     if (node[score].next >= 0 || !is_score(parser, score) || last == node[before].child)
         return 0;
@@ -276,7 +267,7 @@ static int join_scores(struct lab_parser *parser, int before, int root)
 static int join_identity(struct lab_parser *parser, int before, int root)
 {
     struct lab_node *const node = parser->formula->node;
-    const int last = last_child(parser, before), left = node[root].child;
+    const int last = lab_node_last(parser, before), left = node[root].child;
     const int right = node[left].next;
 
     if (node[last].kind != LAB_NODE_LETTER || strcmp(node[last].name, "I") != 0 ||

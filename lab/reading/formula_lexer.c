@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Signs of a formula: LaTeX, Unicode and ASCII give the same ones. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +180,35 @@ static int is_short(const struct lab_lexer *lexer, const char *word, size_t leng
            strchr("abij", word[1]);
 }
 
+/* "s.t." is "where"; "i.e.", "w.r.t." and the like are words. */
+static int read_abbreviation(struct lab_lexer *lexer, struct lab_sign *sign)
+{
+    size_t length = 0;
+    while (is_letter(at(lexer, length)) && at(lexer, length + 1) == '.')
+        length += 2;
+    if (length < 4)
+        return 0;
+    take_text(sign, LAB_SIGN_TEXT, lexer->source + lexer->at, length);
+    if (sees(lexer, "s.t.")) {
+        sign->kind = LAB_SIGN_LINK;
+        sign->code = LAB_WHERE;
+        sign->text[0] = 0;
+    }
+    lexer->at += length;
+    return 1;
+}
+
+/* A word that has an index or an argument after its braces: \text{head}_i. */
+static enum lab_sign_kind kind_of_word(const struct lab_lexer *lexer, size_t length)
+{
+    if (at(lexer, length) != '}' || lexer->at + length != lexer->words_end)
+        return LAB_SIGN_TEXT;
+    const char after = at(lexer, length + 1);
+    if (after == '_' || after == '^')
+        return LAB_SIGN_LETTER;
+    return after == '(' || after == '[' ? LAB_SIGN_FUNCTION : LAB_SIGN_TEXT;
+}
+
 static void read_word_text(struct lab_lexer *lexer, struct lab_sign *sign, size_t length)
 {
     const char *const word = lexer->source + lexer->at;
@@ -188,13 +216,16 @@ static void read_word_text(struct lab_lexer *lexer, struct lab_sign *sign, size_
     const int word_follows =
         is_blank(at(lexer, length)) && is_letter(at(lexer, length + 1));
 
+    if (read_abbreviation(lexer, sign))
+        return;
     if (symbol && !(symbol->kind == LAB_SIGN_FUNCTION && word_follows))
         take(sign, symbol);
     else if (length == 1 && strchr("aA", *word) && lexer->words_end &&
              is_blank(at(lexer, 1)) && is_letter(at(lexer, 2)))
         sign->kind = LAB_SIGN_BLANK;
     else
-        take_text(sign, length == 1 ? LAB_SIGN_LETTER : LAB_SIGN_TEXT, word, length);
+        take_text(sign, length == 1 ? LAB_SIGN_LETTER : kind_of_word(lexer, length), word,
+                  length);
     lexer->at += length;
 }
 
@@ -261,6 +292,7 @@ static const struct lab_symbol ascii[] = {
     {">=", LAB_SIGN_RELATION, "", LAB_REL_AT_LEAST},
     {"<=", LAB_SIGN_RELATION, "", LAB_REL_AT_MOST},
     {"!=", LAB_SIGN_RELATION, "", LAB_REL_UNEQUAL},
+    {"/=", LAB_SIGN_RELATION, "", LAB_REL_UNEQUAL},
     {"~=", LAB_SIGN_RELATION, "", LAB_REL_NEAR},
     {"=~", LAB_SIGN_RELATION, "", LAB_REL_NEAR},
     {":=", LAB_SIGN_RELATION, "", LAB_REL_EQUAL},
@@ -370,6 +402,20 @@ static void read_delimiter(struct lab_lexer *lexer, struct lab_sign *sign, int o
     }
 }
 
+/* "[4pt]" after a row. */
+static void skip_height(struct lab_lexer *lexer)
+{
+    size_t length = 1;
+    if (at(lexer, 0) != '[')
+        return;
+    while (is_letter(at(lexer, length)) || is_digit(at(lexer, length)) ||
+           at(lexer, length) == '.' || at(lexer, length) == '-')
+        length++;
+    if (length > 3 && at(lexer, length) == ']' && is_letter(at(lexer, length - 1)) &&
+        is_letter(at(lexer, length - 2)))
+        lexer->at += length + 1;
+}
+
 static void read_command(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     const char *const name = lexer->source + lexer->at + 1;
@@ -399,7 +445,13 @@ static void read_command(struct lab_lexer *lexer, struct lab_sign *sign)
         return;
     }
     take(sign, symbol);
+    if (at(lexer, 0) == '*' &&
+        (sign->kind == LAB_SIGN_WORDS || sign->kind == LAB_SIGN_DROP))
+        lexer->at++;
     switch (sign->kind) {
+    case LAB_SIGN_ROW:
+        skip_height(lexer);
+        break;
     case LAB_SIGN_WORDS: {
         const size_t close = open_braces(lexer);
         sign->kind = LAB_SIGN_BLANK;
@@ -507,6 +559,24 @@ static int closes_dropped(struct lab_lexer *lexer)
     return 0;
 }
 
+/* "k.q" and "A'.A" are products, "k.T" is a transpose. */
+static int read_point(struct lab_lexer *lexer, struct lab_sign *sign)
+{
+    const char before = lexer->at ? lexer->source[lexer->at - 1] : ' ';
+    const char after = at(lexer, 1);
+
+    if ((!is_letter(before) && !strchr(")]'", before)) ||
+        (!is_letter(after) && after != '('))
+        return 0;
+    sign->kind = LAB_SIGN_TIMES;
+    lexer->at++;
+    if (after == 'T' && !is_letter(at(lexer, 1))) {
+        take_text(sign, LAB_SIGN_RAISED, "T", 1);
+        lexer->at++;
+    }
+    return 1;
+}
+
 static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
 {
     const char c = at(lexer, 0);
@@ -527,6 +597,8 @@ static void read_sign(struct lab_lexer *lexer, struct lab_sign *sign)
                (c == '.' && is_digit(at(lexer, 1)) &&
                 lexer->previous != LAB_SIGN_NUMBER && lexer->previous != LAB_SIGN_LETTER))
         read_number(lexer, sign);
+    else if (c == '.' && !lexer->words_end && read_point(lexer, sign))
+        return;
     else if (is_letter(c))
         read_letters(lexer, sign);
     else if (c == '\\')

@@ -120,7 +120,15 @@ enum lab_sequence_end { LAB_ENDS_ALL, LAB_ENDS_BRACKET, LAB_ENDS_CELL };
 int lab_node_make(struct lab_parser *parser, enum lab_node_kind kind, size_t begin);
 void lab_node_adopt(struct lab_parser *parser, int parent, int child);
 int lab_node_children(const struct lab_parser *parser, int node);
+int lab_node_last(const struct lab_parser *parser, int parent);
+/* A node around `child`, up to the sign that was passed last. */
+int lab_node_wrap(struct lab_parser *parser, enum lab_node_kind kind, int child);
+/* Adds to a name; -1 with a failure if it becomes too long. */
+int lab_name_append(struct lab_parser *parser, char name[40], const char *more);
 void lab_parser_fail(struct lab_parser *parser, const char *why);
+/* One level deeper: -1 with a failure beyond 40, and `depth` is counted down by the
+ * caller. */
+int lab_parser_enter(struct lab_parser *parser);
 void lab_parser_next(struct lab_parser *parser);
 void lab_parser_peek(const struct lab_parser *parser, struct lab_sign *sign);
 
@@ -139,6 +147,8 @@ int lab_read_call(struct lab_parser *parser, const char *name, size_t begin);
 int lab_read_series(struct lab_parser *parser);
 int lab_read_limit(struct lab_parser *parser);
 int lab_read_scripts(struct lab_parser *parser, int base);
+int lab_read_down(struct lab_parser *parser, int base);
+int lab_read_exponent(struct lab_parser *parser);
 /* A subscript, after its sign: its letters, joined to `name` by "_"; a condition in it
    becomes `*condition`, else -1. */
 int lab_read_subscript(struct lab_parser *parser, char name[40], int *condition);
@@ -155,6 +165,14 @@ struct lab_survey {
 };
 void lab_survey_brackets(const struct lab_parser *parser, struct lab_survey *survey);
 
+/* Whether a relation follows before the next separator, or words at once. */
+int lab_relation_follows(const struct lab_parser *parser);
+int lab_text_follows(const struct lab_parser *parser);
+int lab_subscript_has_relation(const struct lab_parser *parser);
+/* Rows that are chains, as a system of equations has them. */
+int lab_starts_system(const struct lab_parser *parser);
+/* "<a, b>" in ASCII. */
+int lab_starts_inner_product(const struct lab_parser *parser);
 /* A bracket with a relation, "(i != j)", is a condition; it follows the chain. */
 int lab_holds_condition(const struct lab_parser *parser);
 int lab_read_late(struct lab_parser *parser);

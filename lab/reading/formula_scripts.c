@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Subscripts, exponents, calls, sums with bounds, limits and matrices. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/reading/formula_parts.h"
 
-static int wrap(struct lab_parser *parser, enum lab_node_kind kind, int child)
-{
-    const int node =
-        child < 0 ? -1 : lab_node_make(parser, kind, parser->formula->node[child].begin);
-    lab_node_adopt(parser, node, child);
-    if (node >= 0)
-        parser->formula->node[node].end = parser->passed;
-    return node;
-}
-
-static int append(struct lab_parser *parser, char name[40], const char *more)
+int lab_name_append(struct lab_parser *parser, char name[40], const char *more)
 {
     if (strlen(name) + strlen(more) >= 40) {
         lab_parser_fail(parser, "a letter with a name of more than 39 characters");
@@ -34,28 +23,28 @@ static int append_sign(struct lab_parser *parser, char name[40], int inside)
     switch (parser->sign.kind) {
     case LAB_SIGN_NUMBER:
         snprintf(number, sizeof number, "%.9g", parser->sign.value);
-        return append(parser, name, number);
+        return lab_name_append(parser, name, number);
     case LAB_SIGN_LETTER:
     case LAB_SIGN_FUNCTION:
     case LAB_SIGN_TEXT:
     case LAB_SIGN_LOWERED:
-        return append(parser, name, parser->sign.text);
+        return lab_name_append(parser, name, parser->sign.text);
     case LAB_SIGN_COMMA:
     case LAB_SIGN_DOWN:
     case LAB_SIGN_GAP:
-        return append(parser, name, "_");
+        return lab_name_append(parser, name, "_");
     case LAB_SIGN_PLUS:
-        return append(parser, name, "+");
+        return lab_name_append(parser, name, "+");
     case LAB_SIGN_MINUS:
-        return append(parser, name, "-");
+        return lab_name_append(parser, name, "-");
     case LAB_SIGN_PRIME:
-        return append(parser, name, "'");
+        return lab_name_append(parser, name, "'");
     case LAB_SIGN_TIMES:
-        return append(parser, name, "*");
+        return lab_name_append(parser, name, "*");
     case LAB_SIGN_STOP:
-        return append(parser, name, ":");
+        return lab_name_append(parser, name, ":");
     case LAB_SIGN_DOTS:
-        return append(parser, name, "..");
+        return lab_name_append(parser, name, "..");
     case LAB_SIGN_MARK:
     case LAB_SIGN_BRACE:
         return 0;
@@ -71,23 +60,6 @@ static int append_sign(struct lab_parser *parser, char name[40], int inside)
     }
     lab_parser_fail(parser, "a subscript that is not of letters");
     return -1;
-}
-
-static int subscript_has_relation(const struct lab_parser *parser)
-{
-    struct lab_lexer copy = parser->lexer;
-    struct lab_sign sign;
-    int depth = 1;
-
-    copy.log = NULL;
-    do {
-        lab_sign_next(&copy, &sign);
-        if (sign.kind == LAB_SIGN_RELATION && depth == 1)
-            return 1;
-        depth += sign.kind == LAB_SIGN_BRACE || sign.kind == LAB_SIGN_OPEN;
-        depth -= sign.kind == LAB_SIGN_BRACE_END || sign.kind == LAB_SIGN_CLOSE;
-    } while (depth && sign.kind != LAB_SIGN_END);
-    return 0;
 }
 
 /* k_{i \neq j}: the index is the first letter of the condition. */
@@ -113,14 +85,17 @@ static int read_conditional(struct lab_parser *parser, char name[40], int *condi
                           : node[sequence.root[0]].child;
     if (node[first].kind != LAB_NODE_LETTER)
         return 0;
-    return append(parser, name, "_") || append(parser, name, node[first].name) ? -1 : 0;
+    return lab_name_append(parser, name, "_") ||
+                   lab_name_append(parser, name, node[first].name)
+               ? -1
+               : 0;
 }
 
 /* A mark in a subscript is part of the name: \tilde{a} is "a~". */
 static int append_mark(struct lab_parser *parser, char name[40], char mark)
 {
     const char text[2] = {mark, 0};
-    return mark ? append(parser, name, text) : 0;
+    return mark ? lab_name_append(parser, name, text) : 0;
 }
 
 int lab_read_subscript(struct lab_parser *parser, char name[40], int *condition)
@@ -129,9 +104,9 @@ int lab_read_subscript(struct lab_parser *parser, char name[40], int *condition)
     int depth = 0;
 
     *condition = -1;
-    if (parser->sign.kind == LAB_SIGN_BRACE && subscript_has_relation(parser))
+    if (parser->sign.kind == LAB_SIGN_BRACE && lab_subscript_has_relation(parser))
         return read_conditional(parser, name, condition);
-    if (append(parser, name, "_"))
+    if (lab_name_append(parser, name, "_"))
         return -1;
     do {
         const enum lab_sign_kind kind = parser->sign.kind;
@@ -165,11 +140,11 @@ static int read_raised(struct lab_parser *parser, int base)
 
     if (lab_is_transpose(&parser->sign)) {
         lab_parser_next(parser);
-        return wrap(parser, LAB_NODE_TRANSPOSE, base);
+        return lab_node_wrap(parser, LAB_NODE_TRANSPOSE, base);
     }
     const size_t begin = parser->sign.begin;
     while (parser->sign.kind == LAB_SIGN_RAISED && !lab_is_transpose(&parser->sign)) {
-        if (append(parser, text, parser->sign.text))
+        if (lab_name_append(parser, text, parser->sign.text))
             return -1;
         lab_parser_next(parser);
     }
@@ -183,7 +158,7 @@ static int read_raised(struct lab_parser *parser, int base)
                  sizeof parser->formula->node[0].name, "%s", text);
     else
         parser->formula->node[exponent].value = strtod(text, NULL);
-    const int power = wrap(parser, LAB_NODE_POWER, base);
+    const int power = lab_node_wrap(parser, LAB_NODE_POWER, base);
     lab_node_adopt(parser, power, exponent);
     return power;
 }
@@ -194,13 +169,18 @@ static int is_named(const struct lab_parser *parser, int node, const char *name)
            !strcmp(parser->formula->node[node].name, name);
 }
 
-/* A mark on a letter, the transpose of anything else. */
+/*
+ * A mark on a letter; the transpose of anything else, and without LaTeX also of a letter
+ * that is multiplied: "A'A", "k_a' q".
+ */
 static int read_prime(struct lab_parser *parser, int base)
 {
     while (parser->sign.kind == LAB_SIGN_PRIME)
         lab_parser_next(parser);
-    if (parser->formula->node[base].kind != LAB_NODE_LETTER)
-        return wrap(parser, LAB_NODE_TRANSPOSE, base);
+    if (parser->formula->node[base].kind != LAB_NODE_LETTER ||
+        (!parser->lexer.latex &&
+         (parser->sign.kind == LAB_SIGN_TIMES || lab_starts_factor(parser))))
+        return lab_node_wrap(parser, LAB_NODE_TRANSPOSE, base);
     parser->formula->node[base].mark = '\'';
     parser->formula->node[base].end = parser->passed;
     return base;
@@ -233,12 +213,12 @@ static int read_special(struct lab_parser *parser, int base, int *special)
         lab_parser_next(parser);
     if (lab_is_transpose(&first)) {
         lab_parser_next(parser);
-        base = wrap(parser, LAB_NODE_TRANSPOSE, base);
+        base = lab_node_wrap(parser, LAB_NODE_TRANSPOSE, base);
     } else if (first.kind == LAB_SIGN_PRIME)
         base = read_prime(parser, base);
     else {
         lab_parser_next(parser);
-        if (node->kind == LAB_NODE_LETTER && append(parser, node->name, "*"))
+        if (node->kind == LAB_NODE_LETTER && lab_name_append(parser, node->name, "*"))
             return -1;
     }
     if (braces) {
@@ -249,13 +229,13 @@ static int read_special(struct lab_parser *parser, int base, int *special)
     return base;
 }
 
-static int read_exponent(struct lab_parser *parser)
+int lab_read_exponent(struct lab_parser *parser)
 {
     int node;
     if (parser->sign.kind == LAB_SIGN_MINUS) {
         const size_t begin = parser->sign.begin;
         lab_parser_next(parser);
-        node = wrap(parser, LAB_NODE_MINUS, lab_read_unit(parser, 0));
+        node = lab_node_wrap(parser, LAB_NODE_MINUS, lab_read_unit(parser, 0));
         if (node >= 0)
             parser->formula->node[node].begin = begin;
         return node;
@@ -281,7 +261,7 @@ static int read_up(struct lab_parser *parser, int base)
         indexed = signs[0].kind == LAB_SIGN_OPEN && signs[2].kind == LAB_SIGN_CLOSE &&
                   signs[3].kind == LAB_SIGN_BRACE_END;
     }
-    const int exponent = read_exponent(parser);
+    const int exponent = lab_read_exponent(parser);
     if (exponent < 0)
         return -1;
     if (indexed && nodes[base].kind == LAB_NODE_LETTER &&
@@ -289,10 +269,10 @@ static int read_up(struct lab_parser *parser, int base)
          nodes[exponent].kind == LAB_NODE_NUMBER)) {
         char number[32];
         snprintf(number, sizeof number, "%.9g", nodes[exponent].value);
-        if (append(parser, nodes[base].name, "_") ||
-            append(parser, nodes[base].name,
-                   nodes[exponent].kind == LAB_NODE_NUMBER ? number
-                                                           : nodes[exponent].name))
+        if (lab_name_append(parser, nodes[base].name, "_") ||
+            lab_name_append(
+                parser, nodes[base].name,
+                nodes[exponent].kind == LAB_NODE_NUMBER ? number : nodes[exponent].name))
             return -1;
         nodes[base].end = parser->passed;
         return base;
@@ -304,7 +284,7 @@ static int read_up(struct lab_parser *parser, int base)
         nodes[base].end = parser->passed;
         return base;
     }
-    const int power = wrap(parser, LAB_NODE_POWER, base);
+    const int power = lab_node_wrap(parser, LAB_NODE_POWER, base);
     lab_node_adopt(parser, power, exponent);
     return power;
 }
@@ -320,7 +300,7 @@ static int innermost(const struct lab_parser *parser, int node)
     return node;
 }
 
-static int read_down(struct lab_parser *parser, int base)
+int lab_read_down(struct lab_parser *parser, int base)
 {
     struct lab_node *const nodes = parser->formula->node;
     const int inner = innermost(parser, base);
@@ -328,10 +308,10 @@ static int read_down(struct lab_parser *parser, int base)
     int condition = -1;
 
     if (parser->sign.kind == LAB_SIGN_LOWERED) {
-        if (append(parser, name, "_"))
+        if (lab_name_append(parser, name, "_"))
             return -1;
         while (parser->sign.kind == LAB_SIGN_LOWERED) {
-            if (append(parser, name, parser->sign.text))
+            if (lab_name_append(parser, name, parser->sign.text))
                 return -1;
             lab_parser_next(parser);
         }
@@ -342,13 +322,13 @@ static int read_down(struct lab_parser *parser, int base)
     }
     nodes[base].end = nodes[inner].end = parser->passed;
     if (nodes[inner].kind == LAB_NODE_LETTER || nodes[inner].kind == LAB_NODE_CALL) {
-        if (append(parser, nodes[inner].name, name))
+        if (lab_name_append(parser, nodes[inner].name, name))
             return -1;
         if (condition >= 0 && nodes[inner].kind == LAB_NODE_LETTER)
             nodes[inner].child = condition;
         return base;
     }
-    const int entry = wrap(parser, LAB_NODE_CALL, base);
+    const int entry = lab_node_wrap(parser, LAB_NODE_CALL, base);
     if (entry >= 0)
         snprintf(nodes[entry].name, sizeof nodes[entry].name, "entry%.33s", name);
     return entry;
@@ -360,7 +340,7 @@ static int read_index(struct lab_parser *parser, int base)
     struct lab_node *const node = &parser->formula->node[base];
     char number[32];
     snprintf(number, sizeof number, "_%.9g", parser->sign.value);
-    if (append(parser, node->name, number))
+    if (lab_name_append(parser, node->name, number))
         return -1;
     node->end = parser->sign.end;
     lab_parser_next(parser);
@@ -384,7 +364,7 @@ int lab_read_scripts(struct lab_parser *parser, int base)
             break;
         case LAB_SIGN_DOWN:
         case LAB_SIGN_LOWERED:
-            base = read_down(parser, base);
+            base = lab_read_down(parser, base);
             break;
         case LAB_SIGN_RAISED:
             base = read_raised(parser, base);
@@ -403,215 +383,4 @@ int lab_read_scripts(struct lab_parser *parser, int base)
         }
     }
     return -1;
-}
-
-/* Arguments without brackets: numbers, letters and fractions, "\ln n", "\exp -\beta". */
-static int read_bare_argument(struct lab_parser *parser)
-{
-    const size_t begin = parser->sign.begin;
-    const int negative = parser->sign.kind == LAB_SIGN_MINUS;
-    int product = -1, node;
-
-    if (negative)
-        lab_parser_next(parser);
-    node = lab_read_factor(parser);
-    while (node >= 0 &&
-           (parser->sign.kind == LAB_SIGN_NUMBER ||
-            parser->sign.kind == LAB_SIGN_LETTER || parser->sign.kind == LAB_SIGN_MARK)) {
-        if (product < 0)
-            node = product = wrap(parser, LAB_NODE_PRODUCT, node);
-        const int factor = lab_read_factor(parser);
-        lab_node_adopt(parser, product, factor);
-        if (factor < 0)
-            return -1;
-    }
-    if (negative && (node = wrap(parser, LAB_NODE_MINUS, node)) >= 0)
-        parser->formula->node[node].begin = begin;
-    return node;
-}
-
-static int read_arguments(struct lab_parser *parser, int call)
-{
-    const struct lab_node *const nodes = parser->formula->node;
-    const int braces = parser->sign.kind == LAB_SIGN_BRACE;
-    const int cells = parser->cells;
-    struct lab_sequence sequence = {0};
-
-    if (!braces && parser->sign.kind != LAB_SIGN_OPEN) {
-        const int bare = read_bare_argument(parser);
-        lab_node_adopt(parser, call, bare);
-        return bare < 0 ? -1 : 0;
-    }
-    if (++parser->depth > 40) {
-        lab_parser_fail(parser, "nested too deeply");
-        return -1;
-    }
-    lab_parser_next(parser);
-    parser->cells = 0;
-    if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
-        return -1;
-    parser->cells = cells;
-    if (parser->sign.kind != (braces ? LAB_SIGN_BRACE_END : LAB_SIGN_CLOSE)) {
-        lab_parser_fail(parser, "the arguments are not closed");
-        return -1;
-    }
-    lab_parser_next(parser);
-    parser->depth--;
-    for (int c = 0; c < sequence.count; c++) {
-        const int root = sequence.root[c], only = nodes[root].child;
-        if (nodes[only].next >= 0)
-            lab_node_adopt(parser, call, root);
-        else if (nodes[only].kind == LAB_NODE_LIST && !nodes[only].name[0]) {
-            for (int item = nodes[only].child, next; item >= 0; item = next) {
-                next = nodes[item].next;
-                lab_node_adopt(parser, call, item);
-            }
-        } else
-            lab_node_adopt(parser, call, only);
-    }
-    return 0;
-}
-
-int lab_read_call(struct lab_parser *parser, const char *name, size_t begin)
-{
-    struct lab_node *const nodes = parser->formula->node;
-    const int call = lab_node_make(parser, LAB_NODE_CALL, begin);
-    int power = -1;
-
-    if (call < 0)
-        return -1;
-    snprintf(nodes[call].name, sizeof nodes[call].name, "%s", name);
-    while (parser->sign.kind == LAB_SIGN_DOWN || parser->sign.kind == LAB_SIGN_LOWERED ||
-           parser->sign.kind == LAB_SIGN_UP) {
-        if (parser->sign.kind != LAB_SIGN_UP) {
-            if (read_down(parser, call) < 0)
-                return -1;
-            continue;
-        }
-        lab_parser_next(parser);
-        power = read_exponent(parser);
-        if (power < 0)
-            return -1;
-    }
-    if (parser->sign.kind == LAB_SIGN_OPEN || lab_starts_factor(parser) ||
-        (parser->sign.kind == LAB_SIGN_MINUS && power < 0 &&
-         (!parser->sign.apart || parser->lexer.source[begin] == '\\'))) {
-        if (read_arguments(parser, call))
-            return -1;
-    } else if (power >= 0 && !strcmp(name, "exp")) {
-        lab_node_adopt(parser, call, power);
-        power = -1;
-    } else if (power < 0)
-        nodes[call].kind = LAB_NODE_LETTER; /* named, not applied */
-    nodes[call].end = parser->passed;
-    if (power < 0)
-        return call;
-    const int node = wrap(parser, LAB_NODE_POWER, call);
-    lab_node_adopt(parser, node, power);
-    return node;
-}
-
-/* What stands below a sum or a limit: a chain. */
-static int read_below(struct lab_parser *parser)
-{
-    struct lab_sequence sequence = {0};
-    const size_t begin = parser->sign.begin;
-    int node, chain;
-
-    if (parser->sign.kind == LAB_SIGN_BRACE) {
-        lab_parser_next(parser);
-        if (lab_read_sequence(parser, &sequence, LAB_ENDS_BRACKET))
-            return -1;
-        if (parser->sign.kind != LAB_SIGN_BRACE_END || !sequence.count) {
-            lab_parser_fail(parser, "bounds are not closed");
-            return -1;
-        }
-        lab_parser_next(parser);
-        if (sequence.count == 1)
-            return sequence.root[0];
-        return lab_read_listed(parser, &sequence, begin, "");
-    }
-    node = lab_read_unit(parser, 0);
-    chain = wrap(parser, LAB_NODE_CHAIN, node);
-    return chain;
-}
-
-static int empty(struct lab_parser *parser, enum lab_node_kind kind)
-{
-    return lab_node_make(parser, kind, parser->sign.begin);
-}
-
-/* Indices in subscripts of Unicode. */
-static int read_lowered_index(struct lab_parser *parser)
-{
-    const int letter = empty(parser, LAB_NODE_LETTER);
-    const int chain = letter < 0 ? -1 : wrap(parser, LAB_NODE_CHAIN, letter);
-    while (chain >= 0 && parser->sign.kind == LAB_SIGN_LOWERED) {
-        if (append(parser, parser->formula->node[letter].name, parser->sign.text))
-            return -1;
-        lab_parser_next(parser);
-    }
-    return chain;
-}
-
-static int read_body(struct lab_parser *parser)
-{
-    return lab_starts_factor(parser) ? lab_read_term(parser)
-                                     : empty(parser, LAB_NODE_TEXT);
-}
-
-int lab_read_series(struct lab_parser *parser)
-{
-    const int node = empty(parser, LAB_NODE_SERIES);
-    int below = -1, above = -1, body;
-
-    if (node < 0)
-        return -1;
-    snprintf(parser->formula->node[node].name, sizeof parser->formula->node[0].name, "%s",
-             parser->sign.text);
-    lab_parser_next(parser);
-    for (;;) {
-        if (parser->sign.kind == LAB_SIGN_DOWN) {
-            lab_parser_next(parser);
-            if ((below = read_below(parser)) < 0)
-                return -1;
-        } else if (parser->sign.kind == LAB_SIGN_LOWERED) {
-            if ((below = read_lowered_index(parser)) < 0)
-                return -1;
-        } else if (parser->sign.kind == LAB_SIGN_UP) {
-            lab_parser_next(parser);
-            if ((above = read_exponent(parser)) < 0)
-                return -1;
-        } else
-            break;
-    }
-    body = read_body(parser);
-    if (body < 0)
-        return -1;
-    lab_node_adopt(parser, node, body);
-    if (below < 0 && above >= 0)
-        below = empty(parser, LAB_NODE_CHAIN);
-    lab_node_adopt(parser, node, below);
-    lab_node_adopt(parser, node, above);
-    parser->formula->node[node].end = parser->passed;
-    return *parser->formula->why ? -1 : node;
-}
-
-int lab_read_limit(struct lab_parser *parser)
-{
-    const int node = empty(parser, LAB_NODE_LIMIT);
-    int below, body;
-
-    if (node < 0)
-        return -1;
-    lab_parser_next(parser);
-    if (parser->sign.kind == LAB_SIGN_DOWN) {
-        lab_parser_next(parser);
-        below = read_below(parser);
-    } else
-        below = empty(parser, LAB_NODE_CHAIN);
-    body = below < 0 ? -1 : read_body(parser);
-    lab_node_adopt(parser, node, body);
-    lab_node_adopt(parser, node, below);
-    return body < 0 ? -1 : node;
 }

@@ -416,6 +416,11 @@ static int is_set_aside(const struct lab_reader *reader, const struct lab_chain 
 {
     char index[16];
     struct lab_name name;
+    for (int i = 0; i + 1 < chain->count; i++) /* the answer to what is asked */
+        if (chain->after[i] == LAB_REL_FAR_MORE || chain->after[i] == LAB_REL_FAR_LESS)
+            return standing == LAB_DENIED;
+    if (chain->count < 2)
+        return 0;
     if (standing == LAB_STANDS || (lab_lone_letter(reader, chain->side[0], &name) &&
                                    (lab_letter_role(reader, &name) == LAB_ROLE_QUERY ||
                                     lab_letter_role(reader, &name) == LAB_ROLE_MATRIX)))

@@ -196,6 +196,9 @@ struct lab_reader {
  */
 int lab_understood_complete(const struct lab_settled *settled,
                             struct lab_understood *understood, char why[100]);
+/* Fills in the true statement beside it, where one is known and none is filled in. */
+void lab_understood_standard(const struct lab_settled *settled,
+                             struct lab_understood *understood);
 /* The formula of the reader: definitions and claims.  0, or -1. */
 int lab_formula_claims(struct lab_reader *reader);
 /* The sentence `passage`: 1 if the grammar covers it, 0 if not, or -1. */

@@ -68,7 +68,7 @@ static void print(int n)
         put(text);
         break;
     case LAB_NODE_LETTER:
-        snprintf(text, sizeof text, "%s%.1s", node->name, &node->mark);
+        snprintf(text, sizeof text, "%.1s%s", &node->mark, node->name);
         put(text);
         if (node->child >= 0) {
             put("|");
@@ -164,6 +164,7 @@ TEST(the_same_in_three_spellings)
         {"α_a ≈ 1/2", "alpha_a ~= {1 / 2}"},
         {"alpha_a ~= 1/2", "alpha_a ~= {1 / 2}"},
         {"\\sum_{i=1}^n \\alpha_i v_i", "sum(alpha_i v_i; i = 1; n)"},
+        {"\\Sigma_{i=1}^n \\alpha_i v_i", "sum(alpha_i v_i; i = 1; n)"},
         {"\\sum^n_{i=1} \\alpha_i v_i", "sum(alpha_i v_i; i = 1; n)"},
         {"\\sum\\limits_{i=1}^{n} \\alpha_i v_i", "sum(alpha_i v_i; i = 1; n)"},
         {"sum_{i=1}^n alpha_i v_i", "sum(alpha_i v_i; i = 1; n)"},
@@ -194,6 +195,10 @@ TEST(sums_and_products)
         {"\\beta \\times 1 + \\beta \\cdot 0", "(beta 1 + beta 0)"},
         {"1/2 C", "{1 / 2} C"},
         {"e^c/2e^c", "{exp(c) / 2 exp(c)}"},
+        {"A'.A = k.q", "A' A = k q"},
+        {"k_a' q", "k_a' q"},
+        {"k_i.T @ q", "k_i' q"},
+        {"i /= j", "i != j"},
         {"a/b/c", "{{a / b} / c}"},
         {"\\frac{Q K^T}{\\sqrt{d}} V", "{Q K' / sqrt(d)} V"},
         {"\\tfrac12\\bigl(a+b\\bigr)", "{1 / 2} (a + b)"},
@@ -216,19 +221,22 @@ TEST(letters)
 {
     static const struct expected cases[] = {
         {"\\alpha_{1,a}", "alpha_1_a"},
-        {"\\tilde{k}_{\\tilde{a}}^T", "k_a~~'"},
-        {"\\hat\\mu", "mu^"},
-        {"\\overline{c}", "c-"},
+        {"\\tilde{k}_{\\tilde{a}}^T", "~k_a~'"},
+        {"\\hat\\mu", "^mu"},
+        {"\\overline{c}", "-c"},
         {"\\mathbf{k}_a", "k_a"},
         {"\\boldsymbol{k_a}", "k_a"},
         {"\\underline{v_j}", "v_j"},
         {"q^{(1)}", "q_1"},
         {"q1", "q_1"},
         {"q^*", "q*"},
-        {"c'", "c'"},
+        {"B c' = 0", "B 'c = 0"}, /* a mark */
+        {"\\beta c' q", "beta 'c q"},
         {"(A c)'", "A c'"},
         {"c_{\\text{new}}", "c_new"},
         {"W_Q", "W_Q"},
+        {"\\text{head}_i", "head_i"},
+        {"k_a^{\\mathsf{T}} k_b^\\mathrm{T} k^\\intercal", "k_a' k_b' k'"},
         {"\\varepsilon", "eps"},
         {"k_{i \\neq j}", "k_i|i != j"},
         {"𝑘_𝑎", "k_a"},
@@ -259,6 +267,8 @@ TEST(calls)
         {"\\max_{j \\neq i} k_j^T q", "max_j(k_j' q)"},
         {"\\sigma(\\gamma C)", "sigma(gamma C)"},
         {"FFN(PX)", "FFN(P X)"},
+        {"\\operatorname*{argmax}_i \\alpha_i", "argmax_i(alpha_i)"},
+        {"\\text{score}(k, q)", "score(k; q)"},
     };
     ALL(cases)
 }
@@ -310,6 +320,11 @@ TEST(chains)
         {"\\gamma \\to 0.5", "gamma -> 0.5"},
         {"c = a \\to x = 1", "c = a; => x = 1"},
         {"\\lim_{c \\to \\infty} \\alpha = 1", "lim(alpha; c -> inf) = 1"},
+        {"\\alpha \\xrightarrow[\\beta \\to \\infty]{} 1",
+         "alpha -> 1; where beta -> inf"},
+        {"\\alpha \\to_{\\beta \\to \\infty} 1", "alpha -> 1; where beta -> inf"},
+        {"a = b \\\\[4pt] c = d", "a = b; c = d"},
+        {"a = b \\text{ s.t. } c = d", "a = b; where c = d"},
         {"\\alpha \\xrightarrow{\\beta \\to \\infty} 1", "alpha -> 1; where beta -> inf"},
         {"x = 1 \\text{ for all } i \\text{ except } i = j",
          "x = 1; where i; where i != j"},
@@ -361,7 +376,7 @@ TEST(scanning_errors)
         {"$A_c$ $c_1$", "A_c", "A_c", 0},
         {"$M = A$ $M_s = v$", "M_s", "M s", 1},
         {"$\\tilde{g}_1$ $\\tilde g$", "\\tilde{g}_1^T k", "q_1' k", 1},
-        {"$\\tilde{g}$ $g$", "\\tilde{g}", "g~", 0},
+        {"$\\tilde{g}$ $g$", "\\tilde{g}", "~g", 0},
         {"", "k_a^T q = k_b^T q \\Rightarrow k_i^T q", "k_a' q = k_b' q >> k_i' q", 1},
         {"", "a = b \\Rightarrow k_i^T q", "a = b; => k_i' q", 0},
         {"", "A^T A c = I \\quad c = c", "A' A c = I c = c", 1},

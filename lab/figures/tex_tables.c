@@ -136,3 +136,40 @@ static void put_character(FILE *out, unsigned code)
     fputc((int)(0x80 | (code >> 6 & 0x3f)), out);
     fputc((int)(0x80 | (code & 0x3f)), out);
 }
+
+int lab_tex_set_alphabet(FILE *out, const char *tex, size_t length, const char *letters,
+                         size_t count)
+{
+    static const struct {
+        const char *command, *name;
+        unsigned upper, lower;
+    } alphabets[] = {
+        {"mathbb", "bb", 0x1d538, 0x1d552},     {"mathcal", "cal", 0x1d49c, 0x1d4b6},
+        {"mathscr", "cal", 0x1d49c, 0x1d4b6},   {"mathbf", "bf", 0x1d400, 0x1d41a},
+        {"boldsymbol", "bf", 0x1d400, 0x1d41a}, {"bm", "bf", 0x1d400, 0x1d41a},
+    };
+    size_t a = 0;
+    while (a < sizeof alphabets / sizeof alphabets[0] &&
+           !lab_tex_is(tex, length, alphabets[a].command))
+        a++;
+    if (a == sizeof alphabets / sizeof alphabets[0])
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isalpha((unsigned char)letters[i])) {
+            /* Such as \bm{\mu}. */
+            fputs("<mrow class=\"bold\">", out);
+            lab_tex_set_row(out, letters, count);
+            fputs("</mrow>", out);
+            return 1;
+        }
+    fputs("<mi mathvariant=\"normal\">", out);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned known = early(alphabets[a].name, letters[i]);
+        const unsigned upper = letters[i] >= 'A' && letters[i] <= 'Z';
+        put_character(out, known   ? known
+                           : upper ? alphabets[a].upper + (unsigned)(letters[i] - 'A')
+                                   : alphabets[a].lower + (unsigned)(letters[i] - 'a'));
+    }
+    fputs("</mi>", out);
+    return 1;
+}

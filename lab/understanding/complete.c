@@ -131,6 +131,9 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     /* At alpha = 0 a covariance may be 0, and whatever is claimed of it true. */
     if (strstr(u->text, "Sigma_"))
         claim->noisy = 1;
+    else if (settled->subject == LAB_SUBJECT_NOISE && claim->query[0] && !scaled &&
+             !lab_has_word(u->text, "alpha") && !strstr(u->text, "VarS_"))
+        u->vanishes = 1; /* beside a fixed scale it does, whatever the scale */
     else if (!claim->magnitude &&
              (settled->subject == LAB_SUBJECT_NOISE || lab_has_word(u->text, "alpha")))
         claim->free |= LAB_FREE_ALPHA;

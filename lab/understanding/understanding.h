@@ -158,6 +158,7 @@ struct lab_understood {
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
     unsigned uses;              /* of enum lab_uses */
     int is_limit;               /* it is about a limit by its own words */
+    int vanishes;               /* the noise of the keys is left out, as it vanishes */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];

@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 
-import dense
-from dense import NAMES
+import dense_stats
+from dense_stats import NAMES
 from harness import CliTest
 from problem import Problem
 
@@ -46,7 +46,7 @@ class StatsTest(CliTest):
 
     def check_rows(self, p, *flags, **rule):
         """The complete output of --rows --json, against the definitions."""
-        want, weights = dense.statistics(*p.values, **rule)
+        want, weights = dense_stats.rows(*p.values, **rule)
         got = lines(self.succeed(*p.args, *flags, "--rows", "--json"))
         self.assertEqual([(r["b"], r["h"], r["i"]) for r in got], list(want))
         for r in got:

@@ -3,9 +3,9 @@
 
 import numpy as np
 
-import dense
+import dense_stats
 import harness
-from dense import NAMES
+from dense_stats import NAMES
 from stats_case import CHARACTERS, QK, StatsTest, lines
 
 
@@ -72,7 +72,7 @@ class Rows(StatsTest):
     def test_top(self):
         p = self.problem(nq=9, nk=12)
         flags = "--causal", "top-left"
-        _, weights = dense.statistics(*p.values, causal="top-left")
+        _, weights = dense_stats.rows(*p.values, causal="top-left")
         for k in 1, 3, 8:
             for r in lines(self.succeed(*p.args, *flags, "--rows", "--json", "--top", k)):
                 w = weights[r["b"], r["h"], r["i"]]
@@ -84,7 +84,7 @@ class Rows(StatsTest):
         p = self.problem()
         text = self.succeed(*p.args, "--rows", "--top", "2").splitlines()
         self.assertEqual(text[0].split()[:4], ["b", "h", "i", "keys"])
-        want, weights = dense.statistics(*p.values)
+        want, weights = dense_stats.rows(*p.values)
         for line, ((b, h, i), row) in zip(text[1:41], want.items()):
             words = line.split()
             self.assertEqual(words[:3], [str(b), str(h), str(i)])
@@ -106,7 +106,7 @@ class Rows(StatsTest):
 class Heads(StatsTest):
     def test_means_over_rows(self):
         p = self.problem(nq=20, nk=20, d=8)
-        want, weights = dense.statistics(*p.values, causal="top-left", lengths=[20, 3])
+        want, weights = dense_stats.rows(*p.values, causal="top-left", lengths=[20, 3])
         flags = "--causal top-left --key-lengths 20,3 --json --top 2"
         got = lines(self.succeed(*p.args, *flags.split()))
         self.assertEqual([(g["b"], g["h"]) for g in got], [(b, h) for b in range(2) for h in range(4)])
@@ -131,8 +131,8 @@ class Heads(StatsTest):
 
     def test_values(self):
         p = self.problem(nb=1, hq=2, hkv=1)
-        got, _ = lines(self.succeed(*p.args, "--json"))
-        _, weights = dense.statistics(*p.values)
+        (got, _) = lines(self.succeed(*p.args, "--json"))
+        _, weights = dense_stats.rows(*p.values)
         v, w = p.values[2][0, 0], weights[0, 0]
         norm = w @ np.linalg.norm(v, axis=1)
         self.near(got["value_norm"], norm.mean())
@@ -220,7 +220,7 @@ class Second(StatsTest):
     def test_columns(self):
         p = self.problem(nq=9, nk=12)
         for flags, rule in self.RULES:
-            _, weights = dense.statistics(*p.values, **rule)
+            _, weights = dense_stats.rows(*p.values, **rule)
             got = lines(self.succeed(*p.args, *flags, "--columns", "--last", "3", "--json"))
             for g in got:
                 w = weights[g["b"], g["h"]]
@@ -230,7 +230,7 @@ class Second(StatsTest):
 
     def test_columns_in_a_table(self):
         p = self.problem(nq=9, nk=12)
-        _, weights = dense.statistics(*p.values)
+        _, weights = dense_stats.rows(*p.values)
         text = self.succeed(*p.args, "--columns", "--last", "2").split("\n\n")
         self.assertEqual(len(text), 4)
         for part, some in (text[1], weights), (text[2], weights[:, :, -2:]):
@@ -252,7 +252,7 @@ class Second(StatsTest):
         bias[..., 0, 4] = np.nan
         np.save(self.path("bias.npy"), bias)
         np.save(self.path("mask.npy"), np.arange(9 * 12).reshape(1, 1, 9, 12) > 3)
-        _, weights = dense.statistics(*p.values)
+        _, weights = dense_stats.rows(*p.values)
         flags = ["--bias", "bias.npy", "--mask", "mask.npy", "--columns"]
         text = self.succeed(*p.args, *flags).split("\n\n")
         for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4)):
@@ -274,7 +274,7 @@ class Second(StatsTest):
     def test_zoom(self):
         p = self.problem(nq=9, nk=12)
         for flags, rule in self.RULES:
-            _, weights = dense.statistics(*p.values, **rule)
+            _, weights = dense_stats.rows(*p.values, **rule)
             for r0, r1, c0, c1 in (0, 9, 0, 12), (2, 3, 4, 5), (5, 9, 1, 7):
                 zoom = f"{r0}:{r1},{c0}:{c1}"
                 for g in lines(self.succeed(*p.args, *flags, "--zoom", zoom, "--json")):
@@ -284,7 +284,7 @@ class Second(StatsTest):
 
     def test_zoom_in_a_table(self):
         p = self.problem(nb=1, hq=1, hkv=1, nq=9, nk=12)
-        _, weights = dense.statistics(*p.values)
+        _, weights = dense_stats.rows(*p.values)
         part = self.succeed(*p.args, "--zoom", "2:5,3:9").split("\n\n")[1].splitlines()
         self.assertEqual(part[1].split(), [str(x) for x in range(3, 9)])
         for line, i in zip(part[2:], range(2, 5)):

@@ -8,10 +8,11 @@ import zlib
 
 import numpy as np
 
-import dense
+import dense_stats
 import harness
-from dense import NAMES
+from dense_stats import NAMES
 from stats_case import CHARACTERS, QK, StatsTest, lines
+
 
 # ---- a PNG of 8-bit palette colours, with nothing but zlib -----------------------------
 
@@ -74,7 +75,7 @@ class Out(StatsTest):
             more = "--zoom", "1:4,2:9", "--map", "m.png", "--out", "s.safetensors"
             self.succeed(*p.args, *flags, *more)
             got = harness.read_safetensors(self.path("s.safetensors"))
-            want, weights = dense.statistics(*p.values, causal="bottom-right")
+            want, weights = dense_stats.rows(*p.values, causal="bottom-right")
             others = "top_weights top_keys column_mass column_max column_last map zoom"
             self.assertEqual(set(got), {*self.ROWS, "value_norm", "cancellation", *others.split()})
             self.assertEqual(
@@ -135,7 +136,7 @@ class Map(StatsTest):
         picture = read_png(self.path("m.png"))
         side = 2 * self.GAP + self.GAP + 2 * 256
         self.assertEqual(picture.shape, (side + 2 * self.LABEL, side, 3))
-        _, weights = dense.statistics(*p.values, causal="top-left")
+        _, weights = dense_stats.rows(*p.values, causal="top-left")
         for h in range(4):
             light = self.panel(picture, h // 2, h % 2, 256, 256)
             cells = light.reshape(64, 4, 64, 4)
@@ -161,7 +162,7 @@ class Map(StatsTest):
         pooled = self.load("s.safetensors:map")
         self.assertEqual(pooled.shape, (434, 434))
         values = [np.load(self.path(x + ".npy"))[None, None] for x in "qk"]
-        _, weights = dense.statistics(*values, values[1])
+        _, weights = dense_stats.rows(*values, values[1])
         padded = np.pad(weights[0, 0], (0, 2))
         self.near(pooled, padded.reshape(434, 3, 434, 3).sum(axis=(1, 3)))
 

@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
 
 import dense  # noqa: E402
+import dense_stats  # noqa: E402
 import html_pages  # noqa: E402
 import numpy as np  # noqa: E402
 from harness import SCALE, SEED, WHOLE, count, run_cases, sample  # noqa: E402
@@ -45,6 +46,7 @@ __all__ = [
     "WHOLE",
     "count",
     "dense",
+    "dense_stats",
     "deviation",
     "html_pages",
     "np",

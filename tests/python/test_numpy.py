@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from setting import TOLERANCE, dense, deviation, np, problem, run_cases
+from setting import TOLERANCE, dense, dense_stats, deviation, np, problem, run_cases
 
 import attend
 
@@ -226,9 +226,9 @@ class Results(Case):
             {"causal": [1, 4], "softcap": 2.0},
             {"mask": np.eye(5, 7, 1, dtype=bool)},
         ):
-            names = [x for x in dense.NAMES if x != "keys"]
+            names = [x for x in dense_stats.NAMES if x != "keys"]
             got = attend.stats(*arrays, columns=["keys", *names], **rule)
-            wanted, weights = dense.statistics(*arrays, **dense_rule(rule, 2))
+            wanted, weights = dense_stats.rows(*arrays, **dense_rule(rule, 2))
             for (b, h, i), row in wanted.items():
                 for name in ["keys", *names]:
                     self.near(

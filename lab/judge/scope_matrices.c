@@ -16,7 +16,7 @@ struct basis_room {
     double select[M][P]; /* A times it: those columns */
     double weigh[P][P];  /* the coordinates of v_b on a diagonal */
     double long_c[D];    /* c, were it in R^d */
-    double identity[D][D], small[M][M];
+    double identity[D][D], small[M][M], smaller[P][P];
     double column_a[M][D], column_b[P][D], s[D], d, m, p;
 };
 
@@ -29,7 +29,7 @@ static const struct lab_place basis_letters[] = {
     BASIS("v_a", D, 1, basis.va),    BASIS("v_b", D, 1, basis.vb),
     BASIS("A_2", D, P, first),       BASIS("E", M, P, select),
     BASIS("diag_e", P, P, weigh),    BASIS("c_d", D, 1, long_c),
-    BASIS("I", D, D, identity),      BASIS("I_m", M, M, small),
+    BASIS("I", D, D, identity),      BASIS("I_m", M, M, small),       BASIS("I_p", P, P, smaller),
     BASIS("a_1", D, 1, column_a[0]), BASIS("a_2", D, 1, column_a[1]),
     BASIS("a_3", D, 1, column_a[2]), BASIS("b_1", D, 1, column_b[0]),
     BASIS("b_2", D, 1, column_b[1]),
@@ -67,7 +67,7 @@ static int open_basis(struct lab_scope *scope)
     for (int i = 0; i < M; i++)
         room->small[i][i] = 1;
     for (int j = 0; j < P; j++) {
-        room->select[j][j] = 1;
+        room->select[j][j] = room->smaller[j][j] = 1;
         room->weigh[j][j] = room->basis.e[j];
     }
     return 0;

@@ -212,12 +212,19 @@ int lab_judge_understood(const struct lab_exercise *exercise,
     to->expected = trace.cases ? 0 : trace.found.claimed;
     switch (lab_trace_verdict(&trace, LAB_CHARITY)) {
     case LAB_HOLDS:
-        to->verdict = LAB_READ_TRUE;
+        to->verdict = u->vanishes ? LAB_READ_LIMIT : LAB_READ_TRUE;
+        if (u->vanishes)
+            lab_text_add(&evidence, " True as alpha vanishes beside the scale.");
         break;
     case LAB_LIMIT:
         to->verdict = u->is_limit ? LAB_READ_TRUE : LAB_READ_LIMIT;
         break;
     default:
+        if (!trace.cases && (isnan(to->computed) || isnan(to->expected))) {
+            to->verdict = LAB_READ_NOT_JUDGED; /* inf/inf, as of exp(1000) */
+            lab_text_add(&evidence, " Its numbers are too large to be computed.");
+            return 0;
+        }
         to->verdict = LAB_READ_FALSE;
         if (u->mended.letter ? mended_argument(exercise, u, to)
                              : find_repair(exercise, letters, u, to) > 0)

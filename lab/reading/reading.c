@@ -139,7 +139,8 @@ static void make_key(const struct lab_understood *u, char key[KEY])
              c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
-             u->is_limit, u->shown, c->range.on, c->range.from, c->range.to);
+             u->is_limit + 2 * u->vanishes, u->shown, c->range.on, c->range.from,
+             c->range.to);
 }
 
 static int judge(struct session *session, const struct lab_understood *u,

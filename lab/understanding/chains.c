@@ -145,6 +145,7 @@ const char *lab_relation_sign(unsigned char relation)
         return "=";
     case LAB_REL_NEAR:
     case LAB_REL_TENDS:
+    case LAB_REL_DISTRIBUTED: /* no law: see is_law */
         return "~";
     case LAB_REL_UNEQUAL:
         return "!=";

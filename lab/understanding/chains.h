@@ -57,6 +57,8 @@ int lab_define(struct lab_reader *reader, const struct lab_chain *chain);
 
 /* ---- laws.c ---- */
 
+/* The arguments of N(mean, variance): 1, or 0 for another side. */
+int lab_normal_law(const struct lab_reader *reader, int side, int argument[2]);
 int lab_law_claims(struct lab_reader *reader, const struct lab_chain *chain, int at);
 /* k_a in [0.5 mu_a, 1.5 mu_a], gamma in [0.5, 1.5]. */
 int lab_interval_claims(struct lab_reader *reader, const struct lab_chain *chain, int at);

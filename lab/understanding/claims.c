@@ -229,6 +229,15 @@ static int case_claims(struct lab_reader *reader, const struct lab_chain *chain)
     return 0;
 }
 
+/* "x ~ N(..)" is a law, "x ~ 1/2" an approximation. */
+static int is_law(const struct lab_reader *reader, const struct lab_chain *chain, int i)
+{
+    int argument[2];
+    const struct lab_node *const n = lab_node_of(reader, chain->side[i + 1]);
+    return lab_normal_law(reader, chain->side[i + 1], argument) ||
+           n->kind == LAB_NODE_CALL || n->kind == LAB_NODE_TEXT;
+}
+
 static int special(struct lab_reader *reader, const struct lab_chain *chain)
 {
     int status = lab_define(reader, chain);
@@ -241,7 +250,7 @@ static int special(struct lab_reader *reader, const struct lab_chain *chain)
     for (int i = 0; i + 1 < chain->count && !status; i++) {
         if (chain->after[i] == LAB_REL_FAR_MORE || chain->after[i] == LAB_REL_FAR_LESS)
             status = lab_order_claims(reader, chain, i);
-        else if (chain->after[i] == LAB_REL_DISTRIBUTED)
+        else if (chain->after[i] == LAB_REL_DISTRIBUTED && is_law(reader, chain, i))
             status = lab_law_claims(reader, chain, i) ? -1 : 1;
         else if (chain->after[i] == LAB_REL_IN) {
             status = lab_interval_claims(reader, chain, i);
@@ -280,6 +289,14 @@ static int is_condition(const struct lab_reader *reader, const struct lab_chain 
         return 1; /* C -> inf, alpha -> 0, n > 2 */
     return !name.indices && islower((unsigned char)name.base[0]) && !name.base[1] &&
            role == LAB_ROLE_NONE;
+}
+
+/* "0.1 ~ 2": from one number to another. */
+static int is_range(const struct lab_reader *reader, const struct lab_chain *chain)
+{
+    return chain->count == 2 && chain->after[0] == LAB_REL_DISTRIBUTED &&
+           lab_node_of(reader, chain->side[0])->kind == LAB_NODE_NUMBER &&
+           lab_node_of(reader, chain->side[1])->kind == LAB_NODE_NUMBER;
 }
 
 /* A brace with a label, in which part of the formula may stand. */
@@ -355,7 +372,7 @@ static int chain_claims(struct lab_reader *reader, int which)
     const int done = special(reader, &chain);
     if (done)
         return done < 0 ? -1 : 0;
-    if (is_condition(reader, &chain))
+    if (is_condition(reader, &chain) || is_range(reader, &chain))
         return 0;
     bind_indices(reader, root, 0, &t);
     for (int i = 0; i < 2; i++)
@@ -416,6 +433,11 @@ static int is_set_aside(const struct lab_reader *reader, const struct lab_chain 
 {
     char index[16];
     struct lab_name name;
+    for (int i = 0; i + 1 < chain->count; i++) /* the answer to what is asked */
+        if (chain->after[i] == LAB_REL_FAR_MORE || chain->after[i] == LAB_REL_FAR_LESS)
+            return standing == LAB_DENIED;
+    if (chain->count < 2)
+        return 0;
     if (standing == LAB_STANDS || (lab_lone_letter(reader, chain->side[0], &name) &&
                                    (lab_letter_role(reader, &name) == LAB_ROLE_QUERY ||
                                     lab_letter_role(reader, &name) == LAB_ROLE_MATRIX)))

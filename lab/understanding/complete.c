@@ -70,7 +70,7 @@ static int put_queries(const struct lab_settled *settled, struct lab_understood 
     }
     for (int h = 0; h < LAB_HEADS && from[h] >= 0; h++) {
         const char *query = settled->query[from[h]];
-        if (!*query && settled->subject == LAB_SUBJECT_COPY)
+        if (!*query && settled->subject == LAB_SUBJECT_COPY && !strstr(u->text, "s_"))
             query = "C k_a";
         /* A claim about one head alone. */
         if (!*query && h == 1 && !(u->uses & (LAB_USES_OUTPUT | LAB_USES_HEADS)))
@@ -85,10 +85,21 @@ static int put_queries(const struct lab_settled *settled, struct lab_understood 
     return 0;
 }
 
+/* The identity I by the size that its neighbours have. */
+static void name_identity(struct lab_understood *u, const char *end)
+{
+    for (char *at = u->text; (at = strstr(at, " I")) != NULL; at += 2)
+        if (!lab_in_word(at[2]) && strlen(u->text) + 3 < sizeof u->text) {
+            memmove(at + 4, at + 2, strlen(at + 2) + 1);
+            memcpy(at + 2, end, 2);
+        }
+}
+
 int lab_understood_complete(const struct lab_settled *settled, struct lab_understood *u,
                             char why[100])
 {
     struct lab_claim *const claim = &u->claim;
+    lab_understood_standard(settled, u);
     claim->text = u->text;
     if (claim->topic == LAB_TOPIC_KEYS && settled->subject == LAB_SUBJECT_EXTRACT)
         claim->topic = LAB_TOPIC_BASIS;
@@ -103,11 +114,10 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     /* The identity beside A^T A has m rows. */
     if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "A^T A") &&
         !strstr(u->text, "A A^T"))
-        for (char *at = u->text; (at = strstr(at, " I")) != NULL; at += 2)
-            if (!lab_in_word(at[2]) && strlen(u->text) + 3 < sizeof u->text) {
-                memmove(at + 4, at + 2, strlen(at + 2) + 1);
-                memcpy(at + 2, "_m", 2);
-            }
+        name_identity(u, "_m");
+    if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "B^T B") &&
+        !strstr(u->text, "B B^T") && !strstr(u->text, "A^T A"))
+        name_identity(u, "_p");
     if (claim->topic != LAB_TOPIC_KEYS)
         return 0;
     if (put_queries(settled, u, why))
@@ -130,6 +140,9 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     /* At alpha = 0 a covariance may be 0, and whatever is claimed of it true. */
     if (strstr(u->text, "Sigma_"))
         claim->noisy = 1;
+    else if (settled->subject == LAB_SUBJECT_NOISE && claim->query[0] && !scaled &&
+             !lab_has_word(u->text, "alpha") && !strstr(u->text, "VarS_"))
+        u->vanishes = 1; /* beside a fixed scale it does, whatever the scale */
     else if (!claim->magnitude &&
              (settled->subject == LAB_SUBJECT_NOISE || lab_has_word(u->text, "alpha")))
         claim->free |= LAB_FREE_ALPHA;

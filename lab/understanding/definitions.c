@@ -179,7 +179,16 @@ static int define_matrix(struct lab_reader *reader, int side)
 /* q = ..., M = ...: 1, 0 or -1. */
 int lab_define(struct lab_reader *reader, const struct lab_chain *chain)
 {
-    struct lab_name name;
+    struct lab_name name, second;
+    /* q_1 = q_2 = ... */
+    if (chain->count == 3 && lab_lone_letter(reader, chain->side[0], &name) &&
+        lab_lone_letter(reader, chain->side[1], &second) &&
+        lab_letter_role(reader, &name) == LAB_ROLE_QUERY &&
+        lab_letter_role(reader, &second) == LAB_ROLE_QUERY &&
+        !strcmp(name.index[0], "1") && !strcmp(second.index[0], "2")) {
+        const int status = define_query(reader, 2, chain->side[2]);
+        return status > 0 ? define_query(reader, 1, chain->side[2]) : status;
+    }
     if (chain->count < 2 || chain->after[0] != LAB_REL_EQUAL ||
         !lab_lone_letter(reader, chain->side[0], &name))
         return 0;

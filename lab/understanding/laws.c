@@ -8,7 +8,7 @@
 #include "lab/understanding/chains.h"
 
 /* The arguments of N(mean, variance), as a CALL, or a LIST after a letter N. */
-static int normal_law(const struct lab_reader *reader, int side, int argument[2])
+int lab_normal_law(const struct lab_reader *reader, int side, int argument[2])
 {
     const struct lab_node *n = lab_node_of(reader, side);
     int first = -1;
@@ -57,14 +57,14 @@ int lab_law_claims(struct lab_reader *reader, const struct lab_chain *chain, int
     char text[LAB_CLAIM_TEXT];
     char index[16];
     if (lab_thing_of(reader, chain->side[at], index) == LAB_THING_SCORE &&
-        normal_law(reader, chain->side[at + 1], argument) &&
+        lab_normal_law(reader, chain->side[at + 1], argument) &&
         !lab_side_say(&t, chain->side[at], &said[0]) &&
         !lab_side_say(&t, argument[1], &said[1]) && !lab_takes_heads(&reader->settled)) {
         snprintf(text, sizeof text, "VarS_%.1s = %.300s", said[0].text + 2, said[1].text);
         return lab_receive_text(reader, text, LAB_USES_FIRST | LAB_USES_LAW);
     }
     if (!lab_lone_letter(reader, chain->side[at], &name) ||
-        !normal_law(reader, chain->side[at + 1], argument))
+        !lab_normal_law(reader, chain->side[at + 1], argument))
         return lab_receive_other(reader, "a law that is not judged");
     const int line = reader->document->passage[reader->passage].line;
     const int has_key = name.indices && lab_name_key(&name);

@@ -184,6 +184,23 @@ static int is_sum_of_weights(const struct lab_reader *reader, int side)
            lab_role_of(&reader->letters, name.index[0], 0) == LAB_ROLE_KEYS;
 }
 
+/* alpha_i in [0, 1], open or closed. */
+static int weights_in(const struct lab_reader *reader, const struct lab_chain *chain)
+{
+    char index[16];
+    const struct lab_node *const list =
+        chain->count == 2 ? lab_node_of(reader, chain->side[1]) : NULL;
+    if (!list || chain->after[0] != LAB_REL_IN || list->kind != LAB_NODE_LIST ||
+        list->child < 0 ||
+        lab_thing_of(reader, chain->side[0], index) != LAB_THING_WEIGHT)
+        return 0;
+    const struct lab_node *const low = lab_node_of(reader, list->child);
+    const struct lab_node *const high =
+        low->next >= 0 ? lab_node_of(reader, low->next) : low;
+    return low->kind == LAB_NODE_NUMBER && low->value == 0 &&
+           high->kind == LAB_NODE_NUMBER && high->value == 1;
+}
+
 /* Weights are shares: 0 <= alpha_i <= 1, sum alpha_i = 1, exp(..) >= 0. */
 int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain)
 {
@@ -192,7 +209,10 @@ int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain)
         .claim = {.topic = LAB_TOPIC_ROW, .grows = "C", .strict = 1}};
     if (reader->settled.subject == LAB_SUBJECT_EXTRACT || lab_on_tokens(&reader->settled))
         return 0;
-    for (int i = 0; i + 1 < chain->count; i++) {
+    const int in_interval = weights_in(reader, chain);
+    if (in_interval)
+        snprintf(u.text, sizeof u.text, "p_least >= 0; p_most <= 1");
+    for (int i = 0; i + 1 < chain->count && !in_interval; i++) {
         const struct lab_node *const right = lab_node_of(reader, chain->side[i + 1]);
         const struct lab_node *const left = lab_node_of(reader, chain->side[i]);
         const char *piece = NULL;
@@ -222,6 +242,9 @@ int lab_share_claims(struct lab_reader *reader, const struct lab_chain *chain)
             piece = "p_least > 0";
         else if (generic_right && left_one && rel == LAB_REL_AT_LEAST)
             piece = "p_most <= 1";
+        else if (left->kind == LAB_NODE_CALL && !strcmp(left->name, "exp") && is_zero &&
+                 (rel == LAB_REL_AT_LEAST || rel == LAB_REL_MORE))
+            piece = "exp(s_i) >= 0";
         else
             return 0;
         if (strlen(u.text) + strlen(piece) + 3 >= sizeof u.text)

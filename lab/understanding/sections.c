@@ -93,6 +93,7 @@ static const struct sign {
     {"m_a+m_b", LAB_SUBJECT_NOISE, 6},
     {"vanishinglysmall", LAB_SUBJECT_NOISE, 3},
     {"mu_a", LAB_SUBJECT_NOISE, 3},
+    {"m_a", LAB_SUBJECT_NOISE, 2},
     {"N(1,", LAB_SUBJECT_MAGNITUDE, 4},
     {"heads", LAB_SUBJECT_HEADS, 3},
     {"c_1", LAB_SUBJECT_HEADS, 3},
@@ -190,7 +191,8 @@ enum lab_subject lab_passage_subject(const struct lab_document *document, int pa
     } shows[] = {
         {"q_1=", "mu_a", LAB_SUBJECT_HEADS},      {"q_1=", "k_a", LAB_SUBJECT_HEADS},
         {"q_2=", "mu_b", LAB_SUBJECT_HEADS},      {"q=", "mu_a+mu_b", LAB_SUBJECT_NOISE},
-        {"q=", "mu_b+mu_a", LAB_SUBJECT_NOISE},   {"q=", "k_a+k_b", LAB_SUBJECT_AVERAGE},
+        {"q=", "mu_b+mu_a", LAB_SUBJECT_NOISE},   {"q=", "m_a+m_b", LAB_SUBJECT_NOISE},
+        {"q_1=", "m_a", LAB_SUBJECT_HEADS},       {"q=", "k_a+k_b", LAB_SUBJECT_AVERAGE},
         {"q=", "k_b+k_a", LAB_SUBJECT_AVERAGE},   {"M=A", "", LAB_SUBJECT_EXTRACT},
         {"permutation", "", LAB_SUBJECT_PERMUTE},
     };
@@ -223,6 +225,9 @@ enum lab_subject lab_section_subject(const struct lab_document *document, int be
     for (size_t i = 0; i < sizeof labels / sizeof labels[0] && !label; i++)
         if (!strncmp(first->question, labels[i].question, strlen(labels[i].question)))
             label = labels[i].subject;
+    /* A question 2 of another numbering. */
+    if (label == LAB_SUBJECT_PERMUTE && !has(text, "ermut") && !has(text, "Pi"))
+        label = LAB_SUBJECT_NONE;
     score[group_of(label)] += !label                         ? 0
                               : label < before               ? 3
                               : strchr(first->question, '-') ? 8

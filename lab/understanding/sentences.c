@@ -9,9 +9,8 @@
 static int is_negation(const struct lab_word *token)
 {
     static const char *const words[] = {
-        "not",     "never", "no",    "isn't",  "doesn't", "without", "cannot",
-        "neither", "nor",   "don't", "can't",  "hardly",  "won't",   "aren't",
-        "unless",  "fails", "less",  "rather", "instead"};
+        "not", "never", "no",    "isn't",  "doesn't", "without", "cannot", "neither",
+        "nor", "don't", "can't", "hardly", "won't",   "aren't",  "unless"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!token->formula && !strcmp(token->text, words[i]))
             return 1;
@@ -40,6 +39,8 @@ static unsigned uses_of(const char *text, int heads)
     for (size_t i = 0; i < sizeof law / sizeof law[0]; i++)
         if (strstr(text, law[i]))
             uses |= heads ? LAB_USES_HEADS : LAB_USES_OUTPUT;
+    if (strstr(text, "c_short") || strstr(text, "c_long"))
+        uses |= LAB_USES_OUTPUT;
     if (strstr(text, "s_") || strstr(text, "alpha_"))
         uses |= LAB_USES_FIRST;
     if (strstr(text, "alpha_2") || strstr(text, "c_1") || strstr(text, "c_2"))

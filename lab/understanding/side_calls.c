@@ -5,6 +5,15 @@
 
 #include "lab/understanding/side.h"
 
+/* k_a^T q - k_b^T q, or s_a - s_b. */
+static int is_gap(struct lab_writer *w, int node)
+{
+    struct lab_said said = {.text = ""};
+    struct lab_writer inner = {.t = w->t, .said = &said};
+    return node >= 0 && !lab_write_node(&inner, node, LAB_IN_SUM) &&
+           (!strcmp(said.text, "s_a - s_b") || !strcmp(said.text, "s_b - s_a"));
+}
+
 static int write_variance(struct lab_writer *w, const struct lab_node *node)
 {
     int factor[LAB_FACTORS];
@@ -21,6 +30,11 @@ static int write_variance(struct lab_writer *w, const struct lab_node *node)
     const char *index = lab_key_index(w, &name);
     const char key = index ? lab_write_key(w, index) : 0;
     w->said->uses |= LAB_USES_LAW;
+    if (!is_score && !lab_takes_heads(settled) && is_gap(w, node->child)) {
+        /* Keys are drawn apart from each other. */
+        w->said->uses |= LAB_USES_FIRST | LAB_USES_SCALE;
+        return lab_write(w, "(VarS_a + VarS_b)");
+    }
     if (is_score && key && !lab_takes_heads(settled)) {
         w->said->uses |= LAB_USES_FIRST | LAB_USES_SCALE;
         return lab_write(w, "VarS_%c", key);

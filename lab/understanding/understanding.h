@@ -162,6 +162,7 @@ struct lab_understood {
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
     unsigned uses;              /* of enum lab_uses */
     int is_limit;               /* it is about a limit by its own words */
+    int vanishes;               /* the noise of the keys is left out, as it vanishes */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];
@@ -200,6 +201,9 @@ struct lab_reader {
  */
 int lab_understood_complete(const struct lab_settled *settled,
                             struct lab_understood *understood, char why[100]);
+/* Fills in the true statement beside it, where one is known and none is filled in. */
+void lab_understood_standard(const struct lab_settled *settled,
+                             struct lab_understood *understood);
 /* The formula of the reader: definitions and claims.  0, or -1. */
 int lab_formula_claims(struct lab_reader *reader);
 /* The sentence `passage`: 1 if the grammar covers it, 0 if not, or -1. */

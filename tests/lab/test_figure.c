@@ -480,6 +480,23 @@ TEST(tex_becomes_mathml)
          "</mi><mrow><mi>i</mi></mrow></msub>"},
         {"2 \\ln n", "<mn>2</mn><mspace width=\"0.17em\"/><mi>ln</mi><mspace "
                      "width=\"0.17em\"/><mi>n</mi>"},
+        {"\\tilde{k}", "<mover accent=\"true\"><mrow><mi>k</mi></mrow><mo "
+                       "stretchy=\"false\">~</mo></mover>"},
+        {"\\mathbb{R}", "<mi mathvariant=\"normal\">\u211d</mi>"},
+        {"\\mathcal{A}", "<mi mathvariant=\"normal\">\U0001d49c</mi>"},
+        {"\\left( a \\right]", "<mrow><mo stretchy=\"true\">(</mo><mi>a</mi><mo "
+                               "stretchy=\"true\">]</mo></mrow>"},
+        {"\\begin{cases} a & b \\\\ c \\end{cases}",
+         "<mrow><mo stretchy=\"true\">{</mo><mtable class=\"cases\"><mtr><mtd><mi>a</mi>"
+         "</mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd></mtr></mtable>"
+         "</mrow>"},
+        {"a &= b \\\\ &= c",
+         "<mtable class=\"lines\"><mtr><mtd><mi>a</mi></mtd><mtd><mo>=</mo><mi>b</mi>"
+         "</mtd></mtr><mtr><mtd></mtd><mtd><mo>=</mo><mi>c</mi></mtd></mtr></mtable>"},
+        {"\\text{ if } x", "<mtext>\u00a0if\u00a0</mtext><mi>x</mi>"},
+        {"\\lim_{C \\to \\infty} p",
+         "<munder><mo>lim</mo><mrow><mi>C</mi><mo>\u2192</mo><mi>\u221e</mi></mrow>"
+         "</munder><mi>p</mi>"},
         {"\\mathrm{Var}(w)",
          "<mi mathvariant=\"normal\">Var</mi><mo stretchy=\"false\">(</mo><mi>w</mi>"
          "<mo stretchy=\"false\">)</mo>"},
@@ -500,10 +517,29 @@ TEST(tex_becomes_mathml)
 /* Incomplete markup is printed in some form, without a read beyond its end. */
 TEST(broken_tex_does_no_harm)
 {
-    static const char *const cases[] = {"$x$$", "$\\frac$",  "$\\frac{a$", "$x_$",
-                                        "$^^$", "$}{$",      "$\\$",       "$\\unknown$",
-                                        "$x",   "`code",     "$\\sqrt$",   "$_{^{_$",
-                                        "$$",   "$\\text{$", "$\\bar$"};
+    static const char *const cases[] = {"$x$$",
+                                        "$\\frac$",
+                                        "$\\frac{a$",
+                                        "$x_$",
+                                        "$^^$",
+                                        "$}{$",
+                                        "$\\$",
+                                        "$\\unknown$",
+                                        "$x",
+                                        "`code",
+                                        "$\\sqrt$",
+                                        "$_{^{_$",
+                                        "$$",
+                                        "$\\text{$",
+                                        "$\\bar$",
+                                        "$\\left($",
+                                        "$\\begin{cases}$",
+                                        "$\\begin{$",
+                                        "$\\mathbb$",
+                                        "$\\left$",
+                                        "$a & $",
+                                        "$\\\\$",
+                                        "$\\right)$"};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         auto_free char *const copy = strdup(cases[i]);

@@ -2,7 +2,7 @@
 /* Extraction: a matrix M with M (v_a + v_b) = v_a, read from the average c (T3). */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
-#include "lab/setups/extraction.h"
+#include "lab/setups/extracted.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("d", 16, 2, 256, "dimension of the values, at least m + p"),

@@ -64,6 +64,7 @@ includes() {
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/document"] = lab
             sees["tools/grade"] = "attend grade shared tensors " lab
+            sees["tools/judge"] = "attend judge shared " lab
             sees["tools/tensors"] = "attend io check shared tensors lab/measure lab/door"
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/setups/extraction.h"
+#include "lab/setups/extracted.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * A value extracted from an average: values in R^d of which v_a = A x and v_b = B y, all
  * unit vectors, the others of random direction, and matrices M with 2 M c = v_a.
  */
-#ifndef LAB_EXTRACTION_H
-#define LAB_EXTRACTION_H
+#ifndef LAB_EXTRACTED_H
+#define LAB_EXTRACTED_H
 
 #include "lab/measure/session.h"
 

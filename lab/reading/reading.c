@@ -263,6 +263,7 @@ static int read_passage(struct session *session, int passage)
         lab_passage_magnifies(&session->document, passage))
         *subject =
             *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
+    reader->settled.head = lab_passage_head(&session->document, passage);
     const enum lab_subject here = *subject;
     const int back = lab_passage_refers_back(&session->document, passage);
     if (back)

@@ -33,6 +33,8 @@ int lab_write_head(const struct lab_writer *w, const struct lab_name *name, char
     for (int i = 0; i < name->indices; i++)
         if (lab_is_head(name->index[i]))
             return name->index[i][0] - '0';
+    if (settled->head)
+        return settled->head;
     /* The head whose query has this key alone. */
     for (int h = 1; h <= 2; h++) {
         const int a =

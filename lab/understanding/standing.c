@@ -86,6 +86,20 @@ int lab_sentence_words(const struct lab_document *document, int passage)
     return count;
 }
 
+int lab_passage_head(const struct lab_document *document, int passage)
+{
+    const struct lab_passage *const p = &document->passage[passage];
+    char text[800];
+    int named[2];
+    if (p->sentence < 0)
+        return 0;
+    const struct lab_passage *const of = &document->passage[p->sentence];
+    lab_squeeze(document->source, of->begin, of->end, text, sizeof text);
+    named[0] = strstr(text, "q_1") || strstr(text, "c_1") || strstr(text, "head1");
+    named[1] = strstr(text, "q_2") || strstr(text, "c_2") || strstr(text, "head2");
+    return named[0] == named[1] ? 0 : named[0] ? 1 : 2;
+}
+
 int lab_passage_refers_back(const struct lab_document *document, int passage)
 {
     static const char *const words[] = {"part(i)", "parti,", "Part(i)", "In(a-i)",

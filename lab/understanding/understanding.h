@@ -63,7 +63,8 @@ struct lab_settled {
     char single[LAB_SIDE];  /* the query of one head, to compare heads with */
     char lead[16];          /* index of the key that is copied, "j" */
     char input[24];         /* the permuted input, "X Pi" */
-    char moved[24]; /* a letter for it, as T where T = P X */
+    int head;               /* the one that a sentence is about, or 0 */
+    char moved[24];         /* a letter for it, as T where T = P X */
     struct lab_range range; /* of gamma, in the clause that is read */
     int aside;              /* the sentence whose premise is none of these; -1: none */
     int matrix_wrong;       /* M was judged, and is no answer */
@@ -218,6 +219,8 @@ enum lab_standing {
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
 /* Words of a sentence, without its formulas, "then" and the like. */
 int lab_sentence_words(const struct lab_document *document, int passage);
+/* The head that the sentence of a formula names alone, 1 or 2, or 0. */
+int lab_passage_head(const struct lab_document *document, int passage);
 /* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
 int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */

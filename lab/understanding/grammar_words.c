@@ -66,7 +66,7 @@ void lab_sentence_add(const struct lab_document *document, int passage,
     const struct lab_passage *const p = &document->passage[passage];
     const char *const source = document->source;
     int next = passage + 1;
-    for (size_t at = p->begin; at < p->end;) {
+    for (size_t at = p->begin; at < p->end && to->count < LAB_WORDS_MOST;) {
         while (next < document->count && (document->passage[next].sentence != passage ||
                                           document->passage[next].end <= at))
             if (document->passage[next].begin > p->end &&

@@ -264,6 +264,8 @@ static int write_token(struct lab_writer *w, const struct lab_node *node,
             w, strlen(index) == 1 && strchr("QKV", *index) ? "W_%s" : "W%.0s", index);
     if (!strcmp(base, "Phi") && !name->indices && !moved)
         return lab_write(w, "Pos");
+    if (!strcmp(base, "d") && !moved) /* d_k as well */
+        return lab_write(w, "d");
     if (name->indices && !moved)
         return lab_write_fail(w, "%s is unknown", node->name);
     if (role == LAB_ROLE_INPUT || !strcmp(base, "X") ||
@@ -271,8 +273,6 @@ static int write_token(struct lab_writer *w, const struct lab_node *node,
         return lab_write(w, moved ? "X_moved" : "X");
     if (!strcmp(base, "I") && !moved)
         return lab_write(w, "I");
-    if (!strcmp(base, "d") && !moved)
-        return lab_write(w, "d");
     if (strlen(base) == 1 && strchr("QKV", *base))
         return lab_write(w, "%s%s W_%s%s", open ? "(" : "", moved ? "X_moved" : "X", base,
                          open ? ")" : "");

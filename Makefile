@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RELEASE = build/release
 REPORT = build/report.html
 PAGE = build/attend.html
+AUTOGRADER = build/attend-grade
 BUILD = @JOBS=$(JOBS) scripts/build.sh release
 CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 SETUP = scripts/setup.sh
@@ -33,6 +34,7 @@ help:
 	@echo '                all tests of one group'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make page       the laboratory as one page for a browser: $(PAGE)'
+	@echo 'make autograder the static command that attend grade --autograder packs: $(AUTOGRADER)'
 	@echo 'make wheel      the Python package, into build/wheels'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
@@ -79,6 +81,12 @@ page:
 	@JOBS=$(JOBS) scripts/build.sh wasm page_modules
 	@NODE_PATH=/usr/share/nodejs node web/build.mjs $(PAGE)
 
+# On musl, so that it runs on any Linux of this machine's kind.
+autograder:
+	@scripts/setup.sh autograder
+	@JOBS=$(JOBS) scripts/build.sh autograder attend_grade
+	@cp build/autograder/attend-grade $(AUTOGRADER)
+
 wheel:
 	@scripts/setup.sh wheel
 	python3 -m pip wheel --no-deps --wheel-dir build/wheels .
@@ -117,4 +125,4 @@ lint:
 clean:
 	rm -rf build
 
-.PHONY: help run test test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda fuzz bench release page wheel install uninstall format lint clean
+.PHONY: help run test test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda fuzz bench release page autograder wheel install uninstall format lint clean

@@ -30,7 +30,8 @@ if(ATTEND_TOOL)
     endif()
     file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.c tools/*/*.c)
     list(REMOVE_ITEM tool_sources ${checks_sources}
-        ${PROJECT_SOURCE_DIR}/tools/document/lab_document.c)
+        ${PROJECT_SOURCE_DIR}/tools/document/lab_document.c
+        ${PROJECT_SOURCE_DIR}/tools/grade/autograder_main.c)
     add_executable(attend_tool ${tool_sources})
     set_target_properties(attend_tool PROPERTIES OUTPUT_NAME attend)
     target_include_directories(attend_tool SYSTEM PRIVATE ${PNG_INCLUDE_DIR})
@@ -64,4 +65,16 @@ if(ATTEND_TOOL)
         set_property(SOURCE tools/bench/peak_bfmmla.c PROPERTY
             COMPILE_OPTIONS -march=armv8.2-a+bf16)
     endif()
+endif()
+
+# attend-grade, the static command of the autograder: see the preset autograder.
+if(ATTEND_AUTOGRADER)
+    set(autograder_sources tools/grade/autograder_main.c tools/grade/grade_files.c
+        tools/grade/grade_results.c tools/shared/tool.c
+        tools/shared/flags.c tools/shared/help.c tools/shared/json_line.c)
+    add_executable(attend_grade ${autograder_sources})
+    set_target_properties(attend_grade PROPERTIES OUTPUT_NAME attend-grade)
+    target_include_directories(attend_grade PRIVATE tools)
+    target_link_libraries(attend_grade PRIVATE attend_flags laboratory)
+    target_link_options(attend_grade PRIVATE -static -s)
 endif()

@@ -53,6 +53,12 @@ if(ATTEND_TOOL)
             file(INSTALL \"${PROJECT_SOURCE_DIR}/build/attend.html\"
                 DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/attend\")
         endif()")
+    # The command of the autograder, if `make autograder` has built it.
+    install(CODE "
+        if(EXISTS \"${PROJECT_SOURCE_DIR}/build/attend-grade\")
+            file(INSTALL \"${PROJECT_SOURCE_DIR}/build/attend-grade\" USE_SOURCE_PERMISSIONS
+                DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/attend\")
+        endif()")
     install(FILES tools/completion/attend.bash RENAME attend
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()

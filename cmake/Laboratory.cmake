@@ -9,8 +9,8 @@ target_link_libraries(attend_theory_static PUBLIC m)
 
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h
     PATHS /usr/local/include /usr/include NO_CMAKE_FIND_ROOT_PATH)
-# Cross builds: only these headers, not the others of their folder.
-if(CMAKE_CROSSCOMPILING AND RANDOM123_INCLUDE_DIR)
+# Other C libraries: only these headers, not the others of their folder.
+if((CMAKE_CROSSCOMPILING OR ATTEND_AUTOGRADER) AND RANDOM123_INCLUDE_DIR)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/random123)
     file(CREATE_LINK ${RANDOM123_INCLUDE_DIR}/Random123
         ${PROJECT_BINARY_DIR}/random123/Random123 SYMBOLIC)
@@ -31,7 +31,7 @@ if(ATTEND_TOOL OR ATTEND_TESTS OR ATTEND_FUZZ)
             "libopenblas-serial-dev); -DATTEND_TOOL=OFF builds the library alone, "
             "-DATTEND_CBLAS=OFF needs no CBLAS")
     endif()
-elseif(ATTEND_PAGE)
+elseif(ATTEND_PAGE OR ATTEND_AUTOGRADER)
     set(wants_laboratory ON)
 elseif(ATTEND_PYTHON)
     set(wants_laboratory ${has_laboratory})

@@ -219,7 +219,7 @@ class Build:
                     f"python_{path.stem}",
                     "python",
                     "test",
-                    [self.python, "-B", str(path)],
+                    [self.python, "-B", str(self.tree / "tests/cli/harness.py"), str(path)],
                     self.tree,
                     {
                         "PYTHONPATH": str(self.directory / "package"),

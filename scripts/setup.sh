@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh [-n] run|page|bench|wheel|test|all|neon|lint: checks the packages that the build needs.
+# setup.sh [-n] run|page|autograder|bench|wheel|test|all|neon|lint: checks the packages that the build needs.
 #
 # As root on a system with apt, missing packages are installed, unless -n is given;
 # otherwise one line names them and the command that installs them.  Names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 [-n] run|page|bench|wheel|test|all|neon|lint" >&2
+    echo "usage: $0 [-n] run|page|autograder|bench|wheel|test|all|neon|lint" >&2
     exit 2
 }
 
@@ -60,6 +60,11 @@ probe() {
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
+    if [ "$what" = autograder ]; then
+        need musl-tools have musl-gcc
+        need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
     if [ "$what" = page ]; then
         need emscripten have emcc
         need esbuild have esbuild
@@ -105,8 +110,10 @@ probe() {
     need npm have npm
     need clang have clang
     need libclang-rt-dev has_sanitizers
-    # Tests on ranks are skipped if these are not available.
+    # Tests on ranks, and of the autograder, are skipped if these are not available.
     if can_install; then
+        need musl-tools have musl-gcc
+        need busybox-static have busybox
         need libopenmpi-dev has_mpi openmpi
         need openmpi-bin has_mpi openmpi
         need libmpich-dev has_mpi mpich
@@ -132,7 +139,7 @@ if [ "${1:-}" = -n ]; then
 fi
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | page | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
+case $what in run | page | autograder | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

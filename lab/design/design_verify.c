@@ -125,7 +125,7 @@ static attend_status run_trial(const void *arg, struct lab_worker *worker,
     double *const normals = worker->scratch, *const keys = normals + draws_of(r);
     double *const weights = keys + r->n * r->d;
 
-    lab_normals(r->session.seed, NOISE_STREAM, number * (uint64_t)draws_of(r), normals,
+    lab_normals(worker->seed, worker->stream, number * (uint64_t)draws_of(r), normals,
                 draws_of(r));
     draw_keys(r, normals, keys);
     const struct lab_problem problem = problem_of(r, t->design, keys, weights);
@@ -156,17 +156,14 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
                                        struct lab_design_noise *noise, attend_error *err)
 {
     const struct trial trial = {request, design, heads};
-    const struct lab_trials plan = {.trial = run_trial,
-                                    .arg = &trial,
-                                    .trials = request->trials,
-                                    .count = WEIGHT + request->m,
-                                    .scratch = (size_t)(draws_of(request) +
-                                                        request->n * request->d +
-                                                        design->heads * request->n)};
     struct lab_session session = request->session;
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
-    if (lab_measure_trials(&session, &plan, moments))
+    if (lab_measure_trials(&session, run_trial, &trial, NOISE_STREAM, request->trials,
+                           WEIGHT + request->m,
+                           draws_of(request) + request->n * request->d +
+                               design->heads * request->n,
+                           moments))
         return attendi_fail(err, ATTEND_ENOMEM, "%s", session.error);
     noise->done = moments[LEAK].count;
     noise->leak = lab_estimate_mean_within(&moments[LEAK], 0, 1);

@@ -123,7 +123,8 @@ static void take_part(const struct lab_json_value *value, int part, struct lab_f
     }
     if (given != texts)
         form->answer.problem[part] =
-            keep(form, &form->texts, "%d texts in place of %d", given, texts);
+            keep(form, &form->texts, "%d text%s where %d %s asked", given,
+                 given == 1 ? "" : "s", texts, texts == 1 ? "is" : "are");
     else if (bad)
         form->answer.problem[part] = keep(form, &form->texts, "%s where a text should be",
                                           lab_json_type_name(bad));
@@ -151,33 +152,37 @@ static void take_question(const struct lab_json_value *question, struct lab_form
     }
 }
 
-static int take_student(const struct lab_json_value *value, struct lab_form *form,
-                        char *why)
+/* The name of the student, or an id, which may be a number. */
+static int take_name(const struct lab_json_value *value, struct lab_form *form,
+                     const char **to, char *why)
 {
     enum { NAME_BYTES = 200 };
-    const char *const name = value->text;
+    const int is_id = to == &form->id;
+    const char *const name = is_id ? as_text(value, form) : value->text;
     if (!name)
-        return refuse(why, "student: %s where a text should be",
+        return refuse(why, "%s: %s where a text should be", value->key,
                       lab_json_type_name(value));
     if (strlen(name) > NAME_BYTES)
-        return refuse(why, "student: a name of more than %d bytes", NAME_BYTES);
+        return refuse(why, "%s: a name of more than %d bytes", value->key, NAME_BYTES);
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
-            return refuse(why, "student: a control character in the name");
-    form->student = name;
+            return refuse(why, "%s: a control character in the name", value->key);
+    *to = name;
     return 0;
 }
 
 int lab_form_read(const char *bytes, size_t length, struct lab_form *form, char *why)
 {
-    *form = (struct lab_form){.student = ""};
+    *form = (struct lab_form){.student = "", .id = ""};
     int status = load(bytes, length, &form->tree, why);
     const struct lab_json_value *value = status ? NULL : form->tree.root->first;
     for (; value && !status; value = value->next) {
         if (is_help(value))
             continue;
         if (!strcmp(value->key, "student"))
-            status = take_student(value, form, why);
+            status = take_name(value, form, &form->student, why);
+        else if (!strcmp(value->key, "id"))
+            status = take_name(value, form, &form->id, why);
         else if (is_question(value->key))
             take_question(value, form);
         else
@@ -198,7 +203,7 @@ void lab_form_free(struct lab_form *form)
     lab_json_free(&form->tree);
     free_texts(&form->texts);
     free_texts(&form->remarks);
-    *form = (struct lab_form){.student = ""};
+    *form = (struct lab_form){.student = "", .id = ""};
 }
 
 /* ---- rubrics --------------------------------------------------------------------- */
@@ -316,43 +321,60 @@ static void put_blank(struct lab_json *json, const struct lab_part *part)
         lab_json_end(json, ']');
 }
 
-static void put_help(struct lab_json *json, int p)
+static void put_help(struct lab_json *json, const struct lab_scheme *scheme, int p)
 {
     const struct lab_part *const part = lab_grade_part(p);
-    char letters[300], help[600];
+    char letters[300], help[640];
 
     lab_grade_letters(p, letters, sizeof letters);
-    snprintf(help, sizeof help, "%s; %s%s", part->asks,
-             part->choices ? "one of " : "letters ",
+    snprintf(help, sizeof help, "%s%s%s; %s%s",
+             scheme->name ? lab_scheme_number(scheme, p) : "", scheme->name ? ": " : "",
+             part->asks, part->choices ? "one of " : "letters ",
              part->choices ? part->choices : letters);
     lab_json_key(json, part->name);
     lab_json_text(json, help);
 }
 
-void lab_form_put_empty(struct lab_json *json)
+/* The parts of a question that the scheme has. */
+static int parts_of(const struct lab_scheme *scheme, const char *question, int *part)
 {
-    lab_json_put(json, "{ _help:[ s s s s ] student:s",
+    int count = 0;
+    for (int p = 0; p < LAB_GRADE_PARTS; p++)
+        if (!strcmp(lab_grade_part(p)->question, question) &&
+            lab_scheme_number(scheme, p))
+            part[count++] = p;
+    return count;
+}
+
+void lab_form_put_empty(struct lab_json *json, const struct lab_scheme *scheme)
+{
+    struct lab_scheme form;
+
+    lab_scheme_form(&form);
+    if (!scheme)
+        scheme = &form;
+    lab_json_put(json, "{ _help:[ s s s s s ] student:s id:s",
                  "An empty text is no answer. _help is ignored.",
                  "Formulas: numbers, + - * / ^, parentheses, sqrt exp ln abs Phi and "
-                 "others; C (mu_a + mu_b) is a product, and so is n m; nm is another "
-                 "letter.",
+                 "others, or LaTeX; C (mu_a + mu_b) is a product.",
                  "A^T is a transpose, A^-1 an inverse, vectors are columns.",
                  "c, weights and limits are those of the exercise: scores k^T q, not "
                  "divided by sqrt(d).",
-                 "");
-    for (int p = 0, end; p < LAB_GRADE_PARTS; p = end) {
-        const char *const question = lab_grade_part(p)->question;
+                 "Values are exact: ln(2), not 0.69.", "", "");
+    for (int q = 0; q < form.questions; q++) {
+        const char *const question = form.question[q].number;
+        int part[LAB_SCHEME_PARTS];
+        const int count = parts_of(scheme, question, part);
 
-        for (end = p; end < LAB_GRADE_PARTS; end++)
-            if (strcmp(lab_grade_part(end)->question, question) != 0)
-                break;
+        if (!count)
+            continue;
         lab_json_key(json, question);
         lab_json_put(json, "{ _help:{");
-        for (int x = p; x < end; x++)
-            put_help(json, x);
+        for (int x = 0; x < count; x++)
+            put_help(json, scheme, part[x]);
         lab_json_end(json, '}');
-        for (int x = p; x < end; x++)
-            put_blank(json, lab_grade_part(x));
+        for (int x = 0; x < count; x++)
+            put_blank(json, lab_grade_part(part[x]));
         lab_json_end(json, '}');
     }
     lab_json_end(json, '}');

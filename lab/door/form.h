@@ -5,7 +5,7 @@
 
 #include "lab/door/json.h"
 #include "lab/door/json_read.h"
-#include "lab/grade/grade.h"
+#include "lab/grade/courses.h"
 
 enum {
     LAB_FORM_BYTES = 1 << 18, /* of a file, at most */
@@ -21,7 +21,7 @@ struct lab_form {
     struct lab_json_tree tree; /* with `texts`, owns all texts */
     struct lab_texts texts;
     struct lab_texts remarks; /* messages about ignored entries */
-    const char *student;      /* "": not named */
+    const char *student, *id; /* "": not named */
     struct lab_answer answer;
     int failed; /* out of memory */
 };
@@ -38,7 +38,7 @@ void lab_form_free(struct lab_form *form);
 int lab_rubric_read(const char *bytes, size_t length, struct lab_rubric *rubric,
                     char *why);
 
-/* The empty form, with help. */
-void lab_form_put_empty(struct lab_json *json);
+/* The empty form, with help: all of it, or the parts of a scheme (NULL: all). */
+void lab_form_put_empty(struct lab_json *json, const struct lab_scheme *scheme);
 
 #endif

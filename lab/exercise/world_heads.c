@@ -122,20 +122,36 @@ static int forward(const struct lab_point *point, struct keys *keys, int64_t cou
                     .nb = count, .bias = keys->bias, .weights = keys->weights));
 }
 
+/* Whether key x of all draws is equal to that of the first draw. */
+static int is_repeated(const struct lab_draws *draws, int64_t x)
+{
+    const struct lab_draw *const draw = &draws->draw[x / LAB_SPACE];
+    return x >= LAB_SPACE && !memcmp(draw->key[x % LAB_SPACE],
+                                     draws->draw->key[x % LAB_SPACE], sizeof *draw->key);
+}
+
+/* Scores of all keys of all draws, each different key once. */
 static int forward_scores(const struct lab_point *point, const struct keys *keys,
                           const struct lab_draws *draws)
 {
     const int64_t count = draws->count * LAB_SPACE;
+    int64_t used = 0;
     if (count == 0)
         return 0;
-    double *const key = malloc((size_t)(count * LAB_SPACE) * sizeof *key);
+    double *const key = malloc((size_t)(count * (LAB_SPACE + 1)) * sizeof *key);
     if (!key)
         return -1;
-    for (int64_t x = 0; x < draws->count; x++)
-        memcpy(key + LAB_SPACE * LAB_SPACE * x, draws->draw[x].key,
-               sizeof draws->draw[x].key);
-    const int status = lab_exercise_scores(point->exercise, count, LAB_SPACE, keys->query,
-                                           key, lab_point_tau(point), keys->lse);
+    double *const score = key + count * LAB_SPACE;
+    for (int64_t x = 0; x < count; x++)
+        if (!is_repeated(draws, x))
+            memcpy(key + LAB_SPACE * used++,
+                   draws->draw[x / LAB_SPACE].key[x % LAB_SPACE],
+                   LAB_SPACE * sizeof *key);
+    const int status = lab_exercise_scores(point->exercise, used, LAB_SPACE, keys->query,
+                                           key, lab_point_tau(point), score);
+    used = 0;
+    for (int64_t x = 0; x < count && !status; x++)
+        keys->lse[x] = is_repeated(draws, x) ? score[x % LAB_SPACE] : score[used++];
     free(key);
     return status;
 }

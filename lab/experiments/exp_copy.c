@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copying one value: q = beta k_j (T1), and the effect of floating point (T2). */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/runner.h"
-#include "lab/measure/frames.h"
+#include "lab/experiments/parts.h"
 #include "lab/setups/keys.h"
-#include "lab/measure/forward.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1e6,
@@ -53,6 +49,12 @@ static double weight_of(const struct lab_setting *p)
     return attend_theory_copy_weight(p->at[N], gap_of(p));
 }
 
+/* The bound on |c - v_j| for values of any kind. */
+static double bound_at(const struct lab_setting *p)
+{
+    return attend_theory_copy_error_bound(weight_of(p), sqrt(2));
+}
+
 static void theory_of(const struct lab_setting *p, double *theory)
 {
     theory[P_TOP] = weight_of(p);
@@ -70,26 +72,10 @@ static double rounding_of(const struct lab_setting *p)
                                : 2 * score + input + (32 + p->at[N] / 16) * 0x1p-24;
 }
 
-static int attend_narrow(struct lab_run *run, const struct lab_setting *p,
-                         struct lab_keys *keys)
-{
-    attend_error err = {.message = "out of memory"};
-
-    keys->query[0] = p->at[BETA];
-    const struct lab_problem problem =
-        LAB_PROBLEM((int64_t)p->at[N], keys->d, keys->query, keys->key, p->at[USED_TAU],
-                    .weights = keys->weights);
-    const attend_status status =
-        lab_forward_as(run->ctx, dtypes[(int)p->at[USED_DTYPE]], &problem, &err);
-    keys->first = keys->weights[0];
-    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
-}
-
 static int measure(struct lab_run *run, const struct lab_setting *p,
                    struct lab_found *found)
 {
     const int is_narrow = p->at[USED_DTYPE] != 0;
-    /* In a narrow type the keys are axes, whose entries are exact in any type. */
     const struct lab_keys_shape shape = {.n = (int64_t)p->at[N],
                                          .m = 1,
                                          .d = (int64_t)p->at[D],
@@ -99,11 +85,10 @@ static int measure(struct lab_run *run, const struct lab_setting *p,
     struct lab_keys keys;
     const double whole = 1;
 
-    if (lab_keys_open(&run->session, &shape, &keys))
+    if (lab_keys_open(&run->session, run->ctx, &shape, &keys))
         return -1;
-    const int failed = is_narrow ? attend_narrow(run, p, &keys)
-                                 : lab_keys_attend(&run->session, run->ctx, &keys,
-                                                   &p->at[BETA], p->at[USED_TAU]);
+    const int failed = lab_keys_attend(&keys, dtypes[(int)p->at[USED_DTYPE]], p->at[BETA],
+                                       NULL, p->at[USED_TAU]);
     found[P_TOP].measured = keys.first;
     found[P_TOP].allowed = is_narrow ? rounding_of(p) : 0;
     found[ERROR_NORM].measured = lab_keys_error(&keys, &whole);
@@ -115,70 +100,18 @@ static int measure(struct lab_run *run, const struct lab_setting *p,
 static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
                                        .measure = measure};
 
-/* ---- rows of the run's own parameters ----------------------------------- */
-
-struct gap_search {
-    struct lab_run *run;
-    double *scores;
-    int64_t n;
-};
-
-/* The logit of the leak, which falls with the gap. */
-static int leak_at(void *arg, double gap, double *logit)
-{
-    const struct gap_search *const search = arg;
-    const double one = 1;
-    double leak;
-    struct lab_row_stats stats;
-    const struct lab_problem problem =
-        LAB_PROBLEM(search->n, 1, &one, search->scores, 1, .stats = &stats, .wanted = 1,
-                    .rest = &leak);
-
-    search->scores[0] = gap;
-    if (lab_measure(&search->run->session, search->run->ctx, &problem))
-        return -1;
-    *logit = log(leak / stats.first);
-    return 0;
-}
-
-/*
- * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
- * weight.  Distances grow evenly from gap to 2 gap + 1.
- */
-static int emit_unequal(struct lab_run *run, const struct lab_setting *p, double *scores)
-{
-    const int64_t n = (int64_t)p->at[N];
-    const double gap = gap_of(p);
-    struct lab_row_stats stats;
-
-    for (int64_t i = 1; i < n; i++) {
-        const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
-        scores[i] = gap + along * (fabs(gap) + 1);
-    }
-    const double weight = attend_theory_copy_weight_gaps(scores + 1, n - 1);
-    scores[0] = 0;
-    for (int64_t i = 1; i < n; i++)
-        scores[i] = -scores[i];
-    if (lab_measure_scores(&run->session, run->ctx, n, scores, &stats))
-        return -1;
-    const double upper = attend_theory_copy_weight_upper_bound((double)n, gap);
-    const double lower = attend_theory_copy_weight_lower_bound((double)n, gap);
-    lab_emit_own(run, "p_top_unequal", lab_sure(weight, stats.first));
-    lab_emit_own(run, "p_top_unequal_upper", lab_below(upper, stats.first, 0));
-    lab_emit_own(run, "leak_unequal_upper", lab_below(1 - lower, 1 - stats.first, 1e-14));
-    return 0;
-}
-
 /* ---- sweeps and figures ------------------------------------------------ */
 
 static const double betas[] = {0,    2.5, 5,    7.5, 10,   12.5, 15,
                                17.5, 20,  22.5, 25,  27.5, 30};
+static const struct lab_sweep over_beta = {
+    .flag = BETA, .line = {0, 30, 120, LAB_EVENLY, 0, 0}, LAB_STEPS_OF(betas)};
 
 static int sweep_gap(struct lab_run *run)
 {
-    static const double sizes[] = {2, 10, 1000, 1000000};
-    const struct lab_sweep over_beta =
-        LAB_SWEEP(BETA, betas, .line = {0, 30, 120, LAB_EVENLY, 0, 0});
+    static const struct lab_member sizes[] = {
+        {2, "n = 2"}, {10, "n = 10"}, {1000, "n = 1000"}, {1000000, "n = 1000000"}};
+    const struct lab_family family = {P_TOP, N, D, LAB_MEMBERS(sizes), 0};
     struct lab_figure *const figure =
         lab_plot(run, "weight", "Copying: the weight of the wanted key",
                  "β (score gap at τ = 1)", "p_j (weight of the wanted key)", 0,
@@ -189,47 +122,37 @@ static int sweep_gap(struct lab_run *run)
     /* Measured at tau 1 in f64 whatever the flags; its rows show the flags. */
     p.at[USED_TAU] = p.at[NORM] = 1;
     p.at[USED_DTYPE] = p.at[COSINE] = 0;
-    for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
-        const struct lab_plotted drawn = {P_TOP,
-                                          lab_curve_add(figure, "n = %.0f", sizes[x])};
-        p.at[N] = p.at[D] = sizes[x];
-        if (lab_sweep(run, &model, &over_beta, p, &drawn, 1))
-            return -1;
-    }
-    return 0;
+    return lab_curves(run, &model, &over_beta, p, figure, &family);
 }
 
 static int sweep_error(struct lab_run *run)
 {
-    const struct lab_sweep over_beta =
-        LAB_SWEEP(BETA, betas, .line = {0, 30, 120, LAB_EVENLY, 0, 0});
-    struct lab_setting p = setting_of(run);
-    struct lab_figure *const figure =
-        lab_plot(run, "distance", "Copying: how far c is from v_j", "β (query scale)",
-                 "|c - v_j|", LAB_LOG_Y,
-                 "n = %.0f keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
-                 "values; orthonormal ones %s it.",
-                 p.at[N], p.at[N] > 2 ? "stay below" : "of two keys reach");
-    struct lab_plotted drawn = {ERROR_NORM, {.theory = lab_theory_add(figure, "")}};
-    struct lab_series *const bound = lab_series_add(figure, LAB_LINE, "bound");
+    static const struct lab_chart distance = {
+        "distance",        "Copying: how far c is from v_j",
+        "β (query scale)", "|c - v_j|",
+        LAB_LOG_Y,         .curves = {{ERROR_NORM, ""}},
+        .label = "bound",  .value = bound_at};
+    const struct lab_setting p = setting_of(run);
+    struct lab_figure *figure;
 
-    drawn.curve.measured = lab_measured_add(figure, "");
-    for (int x = 0; x <= over_beta.line.steps; x++) {
-        p.at[BETA] = lab_line_at(&over_beta.line, x);
-        lab_series_point(bound, p.at[BETA],
-                         attend_theory_copy_error_bound(weight_of(&p), sqrt(2)), 0);
-    }
-    return lab_sweep(run, &model, &over_beta, p, &drawn, 1);
+    if (lab_charts(run, &model, &over_beta, p, &distance, 1, &figure))
+        return -1;
+    lab_caption(figure,
+                "n = %.0f keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
+                "values; orthonormal ones %s it.",
+                p.at[N], p.at[N] > 2 ? "stay below" : "of two keys reach");
+    return 0;
 }
 
 /* The same gap reached by other norms and cosines has the same weight. */
 static int sweep_cosine(struct lab_run *run)
 {
-    static const double norms[] = {0.5, 1, 2};
+    static const struct lab_member norms[] = {
+        {0.5, "norm 0.5"}, {1, "norm 1"}, {2, "norm 2"}};
     static const double cosines[] = {-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1};
     const struct lab_sweep over_cosine =
         LAB_SWEEP(COSINE, cosines, .line = {-1, 1, 128, LAB_EVENLY, 0, 0});
-    struct lab_setting p = setting_of(run);
+    const struct lab_setting p = setting_of(run);
     struct lab_figure *const figure = lab_plot(
         run, "cosine", "Copying: neither the cosine nor the norm decides",
         "cosine between k_j and every other key", "p_j", 0,
@@ -239,225 +162,29 @@ static int sweep_cosine(struct lab_run *run)
         p.at[BETA] * p.at[TAU] > 0 ? ": rivals with norm · cosine above 1 outweigh k_j"
                                    : ", and it is 0");
 
-    for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
-        const struct lab_plotted drawn = {P_TOP,
-                                          lab_curve_add(figure, "norm %g", norms[x])};
-        p.at[NORM] = norms[x];
-        if (lab_sweep(run, &model, &over_cosine, p, &drawn, 1))
-            return -1;
-    }
-    return 0;
+    return lab_curves(run, &model, &over_cosine, p, figure,
+                      &(struct lab_family){P_TOP, NORM, 0, LAB_MEMBERS(norms), 0});
 }
-
-/* ---- in floating point --------------------------------------------------- */
-
-/*
- * One row of n keys: the wanted one, first or last, leads by `gap`, which is made by
- * the scale, since no type rounds that.  The value is 1 for it and 0 for the others, so
- * that the output is the coefficient of v_j.
- */
-struct narrow_row {
-    int64_t n, wanted;
-    attend_dtype dtype;
-    double *key, *weights;
-    double out;
-};
-
-static int attend_in_type(struct lab_run *run, struct narrow_row *row, double gap)
-{
-    const double one = 1;
-    attend_error err = {.message = "out of memory"};
-    const struct lab_problem problem =
-        LAB_PROBLEM(row->n, 1, &one, row->key, gap, .dv = 1, .v = row->key,
-                    .out = &row->out, .weights = row->weights);
-
-    memset(row->key, 0, sizeof(double) * (size_t)row->n);
-    row->key[row->wanted] = 1;
-    if (lab_forward_as(run->ctx, row->dtype, &problem, &err) != ATTEND_OK)
-        return lab_fail(&run->session, "%s", err.message);
-    return 0;
-}
-
-enum step { WEIGHT_IS_ONE, OUTPUT_IS_ONE, OTHERS_ARE_ZERO };
-
-static int is_taken(const struct narrow_row *row, enum step step)
-{
-    switch (step) {
-    case WEIGHT_IS_ONE:
-        return row->weights[row->wanted] == 1;
-    case OUTPUT_IS_ONE:
-        return row->out == 1;
-    case OTHERS_ARE_ZERO:
-        break;
-    }
-    for (int64_t j = 0; j < row->n; j++)
-        if (j != row->wanted && row->weights[j] != 0)
-            return 0;
-    return 1;
-}
-
-/* The largest gap at which the step is not taken yet, by bisection. */
-static int find_step(struct lab_run *run, struct narrow_row *row, enum step step,
-                     double *gap)
-{
-    double low = 0, high = 128;
-
-    while (high - low > 1e-7) {
-        const double middle = (low + high) / 2;
-        if (attend_in_type(run, row, middle))
-            return -1;
-        *(is_taken(row, step) ? &high : &low) = middle;
-    }
-    *gap = low;
-    return 0;
-}
-
-/*
- * The step of f32 depends on the order in which weights are summed: each other weight
- * may be lost against 1 by itself, or all may be summed first.  The theory has the
- * latter, and so an upper bound; between two keys there is only one order.
- */
-static int emit_f32(struct lab_run *run, struct narrow_row *row)
-{
-    const double n = (double)row->n;
-    /* The reference rounds once, at the end, and keeps subnormal weights. */
-    const int is_ref = !strcmp(attend_context_isa(run->ctx), "ref");
-    double (*const step_of)(double, attend_dtype) =
-        is_ref ? attend_theory_gap_weight_exact : attend_theory_gap_sum_exact;
-    struct narrow_row two = *row;
-    double first, last, zero;
-
-    row->dtype = two.dtype = ATTEND_F32;
-    two.n = 2;
-    row->wanted = 0;
-    if (find_step(run, row, WEIGHT_IS_ONE, &first))
-        return -1;
-    row->wanted = row->n - 1;
-    if (find_step(run, row, WEIGHT_IS_ONE, &last))
-        return -1;
-    /* Scores are floats too, rounded by up to 2^-22 of the gap. */
-    lab_emit_own(run, "gap_exact_f32",
-                 lab_below(step_of(n, ATTEND_F32) * (1 + 0x1p-22), fmax(first, last), 0));
-    if (find_step(run, &two, WEIGHT_IS_ONE, &first))
-        return -1;
-    lab_emit_own(
-        run, "gap_exact_f32_two_keys",
-        lab_about(step_of(2, ATTEND_F32), first, step_of(2, ATTEND_F32) * 0x1p-22));
-    if (find_step(run, row, OTHERS_ARE_ZERO, &zero))
-        return -1;
-    /* The gap in units of ln 2 is a float near 126, one spacing of which is 8e-6. */
-    lab_emit_own(run, "gap_zero_f32",
-                 lab_about(attend_theory_gap_underflow(ATTEND_F32, !is_ref), zero, 1e-4));
-    return 0;
-}
-
-/* The sum of weights is 1 + 2^-9 there: n roundings by 2^-24 shift the step by n 2^-15.
- */
-static int emit_bf16(struct lab_run *run, struct narrow_row *row)
-{
-    const double n = (double)row->n;
-    double gap;
-
-    row->dtype = ATTEND_BF16;
-    row->wanted = row->n - 1;
-    if (find_step(run, row, OUTPUT_IS_ONE, &gap))
-        return -1;
-    lab_emit_own(
-        run, "gap_exact_bf16",
-        lab_about(attend_theory_gap_weight_exact(n, ATTEND_BF16), gap, n * 0x1p-15));
-    return 0;
-}
-
-/* The end of the plot. */
-static const double gap_max = 22;
-
-static int draw_steps(struct lab_run *run, struct narrow_row *row)
-{
-    const double n = (double)row->n;
-    struct lab_figure *const figure = lab_plot(
-        run, "rounding-steps", "Copying in floating point: when 1 - p_j becomes 0",
-        "score gap", "1 - p_j as returned", LAB_LOG_Y, "%s", "");
-    double last[2] = {0, 0};
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
-
-    if (!figure)
-        return 0;
-    for (double gap = 0; gap <= gap_max; gap += 0.25)
-        lab_series_point(series, gap, attend_theory_average_leak(n, 1, gap), 0);
-    row->wanted = row->n - 1;
-    for (int type = 0; type < 2; type++) {
-        row->dtype = type ? ATTEND_BF16 : ATTEND_F32;
-        series = lab_series_add(figure, LAB_STEPS, type ? "bf16 output" : "f32 weight");
-        for (double gap = 0; gap <= gap_max; gap += 0.0625) {
-            if (attend_in_type(run, row, gap))
-                return -1;
-            const double p = type ? row->out : row->weights[row->wanted];
-            if (p < 1) {
-                lab_series_point(series, gap, 1 - p, 0);
-                last[type] = gap;
-            }
-        }
-    }
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "n = %lld.  The steps are the spacing of floats below 1; beyond "
-                        "the end of a line the copy is exact in that type.  The last gap "
-                        "drawn is %.2f for bf16, %.2f for f32; the plot ends at %.0f.",
-                        (long long)row->n, last[1], last[0], gap_max);
-    return 0;
-}
-
-static struct narrow_row open_row(struct lab_run *run, int64_t n)
-{
-    double *const scratch = lab_scratch(run, 2 * n);
-
-    return (struct narrow_row){
-        .n = n, .key = scratch, .weights = scratch ? scratch + n : NULL};
-}
-
-static int floats_rows(struct lab_run *run, int64_t n)
-{
-    struct narrow_row row = open_row(run, n);
-
-    return !row.key || emit_f32(run, &row) || emit_bf16(run, &row) ? -1 : 0;
-}
-
-static int floats_figure(struct lab_run *run, int64_t n)
-{
-    struct narrow_row row = open_row(run, n);
-
-    return !row.key || draw_steps(run, &row) ? -1 : 0;
-}
-
-/* ---- the experiment ---------------------------------------------------- */
 
 static int perform(struct lab_run *run)
 {
     struct lab_sample sample = {.histogram = NULL};
-    double gap;
 
     if (lab_settle_d(run))
         return -1;
     const struct lab_setting p = setting_of(run);
-    const double n = p.at[N], eps = p.at[EPS];
     if (lab_rows_at(run, &model, &p, 0, 0, &sample))
         return -1;
-    lab_emit_own(run, "error_norm_bound",
-                 lab_below(attend_theory_copy_error_bound(weight_of(&p), sqrt(2)),
-                           sample.found[ERROR_NORM].measured, 2 * rounding_of(&p)));
-    double *const scores = lab_scratch(run, (int64_t)n);
-    struct gap_search search = {run, scores, (int64_t)n};
-    if (!scores || lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
-        return -1;
-    lab_emit_own(run, "gap_needed", lab_sure(attend_theory_copy_gap_needed(n, eps), gap));
-    if (emit_unequal(run, &p, scores))
-        return -1;
-    return floats_rows(run, (int64_t)n);
+    lab_emit_own(
+        run, "error_norm_bound",
+        lab_below(bound_at(&p), sample.found[ERROR_NORM].measured, 2 * rounding_of(&p)));
+    return lab_copy_score_rows(run, gap_of(&p));
 }
 
 static int sweep(struct lab_run *run)
 {
     return sweep_gap(run) || sweep_error(run) || sweep_cosine(run) ||
-           floats_figure(run, lab_integer(run, "n"));
+           lab_copy_rounding_figure(run);
 }
 
 const struct lab_experiment lab_experiment_copy = {

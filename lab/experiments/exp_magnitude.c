@@ -9,8 +9,7 @@
 #include <math.h>
 
 #include "attend/theory.h"
-#include "lab/measure/frames.h"
-#include "theory/quadrature.h"
+#include "lab/setups/scene_laws.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
@@ -24,24 +23,24 @@ static const struct lab_flag flags[] = {
 };
 
 enum { N, D, C, SIGMA2, ALPHA, TAU }; /* flags */
-/* Values of a trial. */
-enum { WEIGHT, ABS, OUTSIDE, COPY, ERROR, LEAK, LOGIT, OFF_SEGMENT, VALUES };
+/* Values of a trial: those of the pair, and these. */
+enum { ABS = LAB_PAIR_VALUES, OUTSIDE, COPY, DISTANCE, LOGIT, OFF_SEGMENT, VALUES };
 
 static const struct lab_observable rows[] = {
-    {"mean_w", WEIGHT, LAB_MEAN_WITHIN, 1},
-    {"var_w", WEIGHT, LAB_VARIANCE_WITHIN, 1},
+    {"mean_w", LAB_WEIGHT_A, LAB_MEAN_WITHIN, 1},
+    {"var_w", LAB_WEIGHT_A, LAB_VARIANCE_WITHIN, 1},
     {"mean_abs_dev", ABS, LAB_DISTANCE, 0.5},
     {"p_outside_10_90", OUTSIDE, LAB_PROBABILITY, 1},
     {"modes", LOGIT, LAB_MEAN, 0},
     {"p_copy_90", COPY, LAB_PROBABILITY, 1},
-    {"mean_error", ERROR, LAB_DISTANCE, 0},
+    {"mean_error", DISTANCE, LAB_DISTANCE, 0},
 };
-enum { MEAN_W, VAR_W, MEAN_ABS_DEV, P_OUTSIDE, MODES, P_COPY, MEAN_ERROR };
+enum { VAR_W = 1, MEAN_ABS_DEV, P_OUTSIDE, MODES, P_COPY, MEAN_ERROR };
 
 /* The same question without noise of magnitude: the first rows again. */
 static const struct lab_observable rows_part_i[] = {
-    {"mean_w_part_i", WEIGHT, LAB_MEAN_WITHIN, 1},
-    {"var_w_part_i", WEIGHT, LAB_VARIANCE_WITHIN, 1},
+    {"mean_w_part_i", LAB_WEIGHT_A, LAB_MEAN_WITHIN, 1},
+    {"var_w_part_i", LAB_WEIGHT_A, LAB_VARIANCE_WITHIN, 1},
     {"mean_abs_dev_part_i", ABS, LAB_DISTANCE, 0.5},
 };
 
@@ -50,31 +49,16 @@ static const struct lab_observable rows_part_i[] = {
 /* |v_a - v_b| of orthonormal values. */
 static const double value_distance = 1.41421356237309504880;
 
-/* The law of p_a; sd NaN where it is not logit-normal. */
+static double scale_of(const struct lab_setting *p) { return p->at[C] * p->at[TAU]; }
+
+/* The law of p_a; NaN where it is not logit-normal. */
 static attend_theory_law law_of(const struct lab_setting *p)
 {
-    const double scale = p->at[C] * p->at[TAU];
-
     if (p->at[ALPHA] == 0)
-        return attend_theory_law_one_head(p->at[N], scale, p->at[SIGMA2]);
+        return attend_theory_law_one_head(p->at[N], scale_of(p), p->at[SIGMA2]);
     if (p->at[N] == 2)
-        return attend_theory_law_pair(scale, p->at[SIGMA2], p->at[ALPHA]);
+        return attend_theory_law_pair(scale_of(p), p->at[SIGMA2], p->at[ALPHA]);
     return (attend_theory_law){NAN, NAN, -INFINITY};
-}
-
-/*
- * alpha = 0: p_a > 0.9 when its score leads ln(e^C + n - 2) by ln 9, p_b > 0.9 when
- * e^(score of a) < e^C / 9 - (n - 2), which may be negative.
- */
-static double copy_chance(const struct lab_setting *p)
-{
-    const double scale = p->at[C] * p->at[TAU], sd = fabs(scale) * sqrt(p->at[SIGMA2]);
-    const double others = (p->at[N] - 2) * exp(-scale);
-    const double least = scale + log1p(others) + log(9);
-    const double margin = 1.0 / 9 - others;
-
-    return 1 - lab_normal_below(least, scale, sd) +
-           (margin > 0 ? lab_normal_below(scale + log(margin), scale, sd) : 0);
 }
 
 static struct lab_scene scene_of(const struct lab_setting *p)
@@ -86,63 +70,33 @@ static struct lab_scene scene_of(const struct lab_setting *p)
 
 static void theory_of(const struct lab_setting *p, double *theory)
 {
-    const struct lab_scene scene = scene_of(p);
-    const attend_theory_output head = lab_scene_theory(&scene, 0);
     const attend_theory_law law = law_of(p);
     double modes[2];
 
-    theory[MEAN_W] = head.mean[ATTEND_THEORY_A];
-    theory[VAR_W] = head.variance[ATTEND_THEORY_A];
     for (int row = MEAN_ABS_DEV; row <= MEAN_ERROR; row++)
         theory[row] = NAN;
     if (isnan(law.mean))
         return;
     theory[MEAN_ABS_DEV] = attend_theory_weight_abs_deviation(law);
     theory[P_OUTSIDE] = attend_theory_weight_outside(law, 0.1);
-    theory[P_COPY] = p->at[ALPHA] == 0 ? copy_chance(p) : theory[P_OUTSIDE];
+    theory[P_COPY] = p->at[ALPHA] == 0
+                         ? lab_one_head_copies(p->at[N], scale_of(p), p->at[SIGMA2])
+                         : theory[P_OUTSIDE];
     if (law.sd > 0)
         theory[MODES] = attend_theory_weight_modes(law, modes);
 }
 
-/* |c - (v_a + v_b)/2| where the score of a leads the others' sum by y; alpha = 0. */
-struct distance {
-    double keys, leak; /* leak: (n - 2) e^-C, the others beside b */
-};
-
-static void distance_at(void *arg, double y, double *f)
-{
-    const struct distance *const d = arg;
-    const double half = 0.5 * tanh(0.5 * y); /* p_a - 1/2 */
-    const double b = -(half + 0.5 * d->leak) / (1 + d->leak);
-    const double others = attend_theory_logistic(-y) * d->leak / (1 + d->leak);
-
-    f[0] = sqrt(half * half + b * b + (d->keys > 0 ? others * others / d->keys : 0));
-}
-
-/* E|c - (v_a + v_b)/2| where that is known, to about 1e-12. */
+/* E|c - (v_a + v_b)/2| where that is known; of two keys, by the theory of E|w - 1/2|. */
 static double mean_error(const struct lab_setting *p, double mean_abs)
 {
-    const struct attendi_theory_accuracy accuracy = {1e-13, 0};
-    const attend_theory_law law = law_of(p);
-    const double others = p->at[N] - 2;
-    struct distance distance = {others, others * exp(-p->at[C] * p->at[TAU])};
-    /* Hardly any leak makes a kink at y = 0, rounded on the scale of the leak. */
-    const struct attendi_theory_transition turns[] = {{0, 1},
-                                                      {0, fmin(1, distance.leak)}};
-    double error;
-
-    if (p->at[ALPHA] > 0 || p->at[N] <= 2 || isnan(mean_abs))
-        return value_distance * mean_abs; /* n = 2, or NaN */
-    attendi_theory_normal_mean(distance_at, &distance, 1, law.mean, law.sd, -INFINITY,
-                               turns, 2, accuracy, &error);
-    return error;
+    return p->at[ALPHA] > 0 || p->at[N] <= 2 || isnan(mean_abs)
+               ? value_distance * mean_abs
+               : lab_one_head_distance(p->at[N], scale_of(p), law_of(p));
 }
 
-/* ---- measurement ----------------------------------------------------------- */
-
-static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+static void observe(const struct lab_setting *p, const struct lab_outcome *outcome,
+                    double *values)
 {
-    const struct lab_setting *const p = arg;
     const double w = outcome->weight[0][0], b = outcome->weight[0][1];
     const double n = p->at[N], others = outcome->others[0];
     const double not_w = b + others; /* 1 - w, also where w rounds to 1 */
@@ -150,61 +104,39 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     const double squares = n > 2 ? others * others / (n - 2) : 0;
     const int is_known = p->at[ALPHA] == 0 || n == 2;
     /* The coefficient of v_b in u, the other end of the segment that c lies on. */
-    const double share_b = 1 / (1 + (n - 2) * exp(-p->at[C] * p->at[TAU]));
+    const double share_b = 1 / (1 + (n - 2) * exp(-scale_of(p)));
 
-    values[WEIGHT] = w;
     values[ABS] = fabs(w - 0.5);
     values[OUTSIDE] = w < 0.1 || not_w < 0.1;
-    values[LEAK] = others;
     values[COPY] = not_w < 0.1 || w + others < 0.1;
-    values[ERROR] = is_known ? sqrt(lab_pair_error(w, b, squares)) : NAN;
+    values[DISTANCE] = is_known ? sqrt(lab_pair_error(w, b, squares)) : NAN;
     values[LOGIT] = fmax(-LOGIT_MAX, fmin(LOGIT_MAX, log(w / not_w)));
     values[OFF_SEGMENT] = p->at[ALPHA] == 0 ? fabs(b - not_w * share_b) : NAN;
 }
 
-/*
- * Modes of the density of w when logit w is normal with the moments that were measured:
- * the modes themselves lie where no sample falls, at logits of +-T^2.  The density of w
- * rises where -(L - mean) / T^2 + tanh(L / 2) > 0.
- */
-static double count_modes(const struct lab_moments *logit)
-{
-    enum { STEPS = 20000 };
-    const double variance = lab_moments_variance(logit);
-    const double reach = fabs(logit->mean) + variance + 1;
-    int count = 0, rising = 1;
-
-    if (!(variance > 0))
-        return NAN;
-    for (int x = 1; x <= STEPS; x++) {
-        const double L = reach * (2.0 * x / STEPS - 1);
-        const int rises = tanh(L / 2) - (L - logit->mean) / variance > 0;
-        count += rising && !rises;
-        rising = rises;
-    }
-    return count;
-}
-
 static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
+    struct lab_found *const found = sample->found;
     const struct lab_moments *const logit = &sample->moments[LOGIT];
-    const double mean_abs = sample->found[MEAN_ABS_DEV].theory;
+    const double mean_abs = found[MEAN_ABS_DEV].theory;
     /* The most that |c - (v_a + v_b)/2| can be: of two keys c lies between the values. */
     const double most = p->at[N] > 2 ? sqrt(LAB_PAIR_ERROR_MAX) : value_distance / 2;
 
-    sample->found[MODES] = lab_sure(sample->found[MODES].theory,
-                                    logit->count > 0 ? count_modes(logit) : NAN);
-    sample->found[MEAN_ERROR] = lab_exact(
-        mean_error(p, mean_abs), lab_estimate_distance(&sample->moments[ERROR], most));
-    sample->found[MEAN_ERROR].is_absent = isnan(mean_abs);
+    /* The modes themselves lie where no sample falls, at logits of +-T^2. */
+    found[MODES] =
+        lab_sure(found[MODES].theory,
+                 lab_logit_normal_modes(logit->mean, lab_moments_variance(logit)));
+    found[MEAN_ERROR] = lab_exact(
+        mean_error(p, mean_abs), lab_estimate_distance(&sample->moments[DISTANCE], most));
+    found[MEAN_ERROR].is_absent = isnan(mean_abs);
 }
 
-static const struct lab_model model = {LAB_ROWS(rows),     .theory = theory_of,
-                                       .values = VALUES,   .scene = scene_of,
-                                       .observe = observe, .finish = finish};
+static const struct lab_model model = {
+    LAB_ROWS(rows),    .theory = theory_of, .values = VALUES, .pair_values = ABS,
+    .scene = scene_of, .observe = observe,  .finish = finish};
 static const struct lab_model part_i = {LAB_ROWS(rows_part_i), .theory = theory_of,
-                                        .values = VALUES, .scene = scene_of,
-                                        .observe = observe};
+                                        .values = VALUES,      .pair_values = ABS,
+                                        .scene = scene_of,     .observe = observe};
 
 /* ---- figures --------------------------------------------------------------- */
 
@@ -214,100 +146,83 @@ static double weight_cdf(const void *law, double w)
 }
 
 static void draw_histogram(struct lab_run *run, const attend_theory_law *law,
-                           const struct lab_moments *moments,
-                           const struct lab_histogram *histogram)
+                           const struct lab_sample *sample)
 {
-    const double copies = moments[COPY].mean;
+    const double copies = sample->moments[COPY].mean;
     struct lab_figure *const figure = lab_plot(
         run, "weight-density", "The weight of v_a over samples", "w = p_a", "density", 0,
         "%s: one of v_a and v_b holds more than 90%% in %.1f%% of the samples, and w "
         "lies between 0.1 and 0.9 in %.1f%%.%s",
         copies > 0.5 ? "A sampler, not an average" : "Rarely one value alone",
-        100 * copies, 100 * (1 - moments[OUTSIDE].mean),
+        100 * copies, 100 * (1 - sample->moments[OUTSIDE].mean),
         law->sd > 0 ? "  Theory is the logit-normal law, averaged over each bin." : "");
 
-    lab_plot_histogram(figure, histogram, law->sd > 0 ? "logit-normal" : NULL, weight_cdf,
-                       law);
+    lab_plot_histogram(figure, sample->histogram, law->sd > 0 ? "logit-normal" : NULL,
+                       weight_cdf, law);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 
-/* Figures over C, each of one row, and the form of that number for n = 2. */
-enum { FIGURES = 3 };
-static const struct {
-    int row;
-    const char *id, *title, *y_label;
-    const char *form_label;
-    double (*form)(double T);
-} plots[FIGURES] = {
-    {VAR_W, "variance", "Variance of the weight", "Var w", "arcsin form, n = 2",
-     attend_theory_weight_variance_arcsin},
-    {MEAN_ABS_DEV, "deviation", "Distance from one half", "E|w - 1/2|",
-     "arctan form, n = 2", attend_theory_weight_abs_deviation_arctan},
-    {P_COPY, "copies", "One value holds more than 90%", "P(p_a > 0.9 or p_b > 0.9)", NULL,
-     NULL},
-};
-
-/* The caption, by the parameters of the run. */
-static void describe(struct lab_run *run, struct lab_figure *figure, int row)
+/* Their forms for n = 2. */
+static double noise_of(const struct lab_setting *p)
 {
-    struct lab_setting p = lab_own(run);
-    const double wins = attend_theory_window_limit(p.at[N], p.at[ALPHA], p.at[SIGMA2])
-                            .mean[ATTEND_THEORY_A];
-    double theory[MEAN_ERROR + 1];
-
-    p.at[C] = scales[0];
-    theory_of(&p, theory);
-    const double mean_abs = theory[MEAN_ABS_DEV];
-    if (row == VAR_W && p.at[ALPHA] + p.at[SIGMA2] > 0)
-        lab_figure_describe(figure, LAB_LOG_X,
-                            "As C grows the score of a is the largest with probability "
-                            "%.3g, and the variance tends to that of such a coin, %.3g.",
-                            wins, wins * (1 - wins));
-    else if (row == VAR_W)
-        lab_figure_describe(figure, LAB_LOG_X, "Nothing is noisy: w does not vary.");
-    else if (row == MEAN_ABS_DEV && isnan(mean_abs))
-        lab_figure_describe(figure, LAB_LOG_X, "n = %g, alpha = %g, sigma2 = %g.",
-                            p.at[N], p.at[ALPHA], p.at[SIGMA2]);
-    else if (row == MEAN_ABS_DEV)
-        lab_figure_describe(
-            figure, LAB_LOG_X,
-            "Where nothing leaks the mean error of c is |v_a - v_b| times this.  A leak "
-            "adds to it: at C = %g the error is %.3g, and the product %.3g.",
-            p.at[C], mean_error(&p, mean_abs), value_distance * mean_abs);
-    else
-        lab_figure_describe(figure, LAB_LOG_X,
-                            "How often the output is almost a copy of v_a or of v_b.  "
-                            "Weight that leaks to the others is no copy.");
+    return scale_of(p) * sqrt(4 * p->at[ALPHA] + p->at[SIGMA2]);
 }
+
+static double arcsin_form(const struct lab_setting *p)
+{
+    return attend_theory_weight_variance_arcsin(noise_of(p));
+}
+
+static double arctan_form(const struct lab_setting *p)
+{
+    return attend_theory_weight_abs_deviation_arctan(noise_of(p));
+}
+
+static const struct lab_chart charts[] = {
+    {"variance", "Variance of the weight", "C (query scale)", "Var w", LAB_LOG_X,
+     .curves = {{VAR_W, ""}}, .label = "arcsin form, n = 2", .value = arcsin_form},
+    {"deviation", "Distance from one half", "C (query scale)", "E|w - 1/2|", LAB_LOG_X,
+     .curves = {{MEAN_ABS_DEV, ""}}, .label = "arctan form, n = 2", .value = arctan_form},
+    {"copies", "One value holds more than 90%", "C (query scale)",
+     "P(p_a > 0.9 or p_b > 0.9)", LAB_LOG_X, .curves = {{P_COPY, ""}}},
+};
 
 static int sweep(struct lab_run *run, const struct lab_sample *sample)
 {
     const struct lab_sweep over_C =
         LAB_SWEEP(C, scales, .line = {0.5, 50, 120, LAB_BY_FACTORS, 0, 0}, .stream = 2,
                   .trials = run->trials > 16000 ? run->trials / 16 : 1000, .own = sample);
-    const struct lab_setting own = lab_own(run);
-    struct lab_plotted drawn[FIGURES];
+    struct lab_setting p = lab_own(run);
+    const double wins = attend_theory_window_limit(p.at[N], p.at[ALPHA], p.at[SIGMA2])
+                            .mean[ATTEND_THEORY_A];
+    struct lab_figure *figures[3];
+    double theory[MEAN_ERROR + 1];
 
-    for (int f = 0; f < FIGURES; f++) {
-        struct lab_figure *const figure =
-            lab_plot(run, plots[f].id, plots[f].title, "C (query scale)",
-                     plots[f].y_label, LAB_LOG_X, "%s", "");
-        drawn[f].row = plots[f].row;
-        drawn[f].curve.theory = lab_theory_add(figure, "");
-        struct lab_series *const form =
-            plots[f].form ? lab_series_add(figure, LAB_LINE, "%s", plots[f].form_label)
-                          : NULL;
-        for (int x = 0; x <= over_C.line.steps && form; x++) {
-            const double at = lab_line_at(&over_C.line, x);
-            const double noise = sqrt(4 * own.at[ALPHA] + own.at[SIGMA2]);
-            lab_series_point(form, at, plots[f].form(at * own.at[TAU] * noise), 0);
-        }
-        drawn[f].curve.measured = lab_measured_add(figure, "");
-        if (figure)
-            describe(run, figure, plots[f].row);
-    }
-    return lab_sweep(run, &model, &over_C, own, drawn, FIGURES);
+    if (lab_charts(run, &model, &over_C, p, charts, 3, figures))
+        return -1;
+    if (p.at[ALPHA] + p.at[SIGMA2] > 0)
+        lab_caption(figures[0],
+                    "As C grows the score of a is the largest with probability %.3g, and "
+                    "the variance tends to that of such a coin, %.3g.",
+                    wins, wins * (1 - wins));
+    else
+        lab_caption(figures[0], "Nothing is noisy: w does not vary.");
+    p.at[C] = scales[0];
+    theory_of(&p, theory);
+    const double mean_abs = theory[MEAN_ABS_DEV];
+    if (isnan(mean_abs))
+        lab_caption(figures[1], "n = %g, alpha = %g, sigma2 = %g.", p.at[N], p.at[ALPHA],
+                    p.at[SIGMA2]);
+    else
+        lab_caption(figures[1],
+                    "Where nothing leaks the mean error of c is |v_a - v_b| times this.  "
+                    "A leak adds to it: at C = %g the error is %.3g, and the product "
+                    "%.3g.",
+                    p.at[C], mean_error(&p, mean_abs), value_distance * mean_abs);
+    lab_caption(figures[2], "How often the output is almost a copy of v_a or of v_b.  "
+                            "Weight that leaks to the others is no copy.");
+    return 0;
 }
 
 /* ---- the run --------------------------------------------------------------- */
@@ -334,10 +249,10 @@ static int perform(struct lab_run *run)
                  "in %.1f%% of the samples, and the mean weight of all other keys is "
                  "%.3g.  The weight w of v_a has the variance %.3g over the samples; a "
                  "fair coin between 0 and 1 has 0.25%s.",
-                 p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LEAK].mean,
-                 lab_moments_variance(&moments[WEIGHT]),
+                 p.at[N], p.at[C], 100 * moments[COPY].mean, moments[LAB_LEAK].mean,
+                 lab_moments_variance(&moments[LAB_WEIGHT_A]),
                  law.sd > 0 ? "; w is logit-normal" : "");
-    draw_histogram(run, &law, moments, &histogram);
+    draw_histogram(run, &law, &sample);
     return run->sweeps ? sweep(run, &sample) : 0;
 }
 

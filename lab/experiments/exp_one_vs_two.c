@@ -8,8 +8,6 @@
 #include "lab/setups/pair.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 3, 1e9, "keys; at most 1024 with --alpha"),
@@ -21,33 +19,18 @@ static const struct lab_flag flags[] = {
 enum { N, SCALE, SIGMA2, ALPHA, HEADS }; /* flags, and 1 or 2 heads */
 enum { KEYS_DRAWN_MAX = 1024 };
 
-/* Values of a trial. */
-enum { ERROR, COEFF, ERROR_POSITIVE, COEFF_POSITIVE, VALUES };
-enum { MSE, COEFF_VAR, MSE_POSITIVE, COEFF_VAR_POSITIVE, ROWS };
-
 /* Rows of one head, or of two, over all trials and over those of positive length. */
 #define ROWS_OF(word)                                                                    \
     {                                                                                    \
-        {"mse_" word, ERROR, LAB_SQUARE, LAB_PAIR_ERROR_MAX},                            \
-            {"coeff_var_" word, COEFF, LAB_VARIANCE_WITHIN, 1},                          \
-            {"mse_" word "_given_positive", ERROR_POSITIVE, LAB_SQUARE,                  \
+        {"mse_" word, LAB_ERROR, LAB_SQUARE, LAB_PAIR_ERROR_MAX},                        \
+            {"coeff_var_" word, LAB_COEFFICIENT_A, LAB_VARIANCE_WITHIN, 1},              \
+            {"mse_" word "_given_positive", LAB_GIVEN_POSITIVE(LAB_ERROR), LAB_SQUARE,   \
              LAB_PAIR_ERROR_MAX},                                                        \
-            {"coeff_var_" word "_given_positive", COEFF_POSITIVE, LAB_VARIANCE_WITHIN,   \
-             1},                                                                         \
+            {"coeff_var_" word "_given_positive", LAB_GIVEN_POSITIVE(LAB_COEFFICIENT_A), \
+             LAB_VARIANCE_WITHIN, 1},                                                    \
     }
-static const struct lab_observable rows[2][ROWS] = {ROWS_OF("one"), ROWS_OF("two")};
-
-static void observe(void *arg, const struct lab_outcome *outcome, double *values)
-{
-    const double a = outcome->coefficient[0], b = outcome->coefficient[1];
-    const int is_positive = outcome->gamma[0] > 0;
-
-    (void)arg;
-    values[ERROR] = lab_pair_error(a, b, outcome->others_squared);
-    values[COEFF] = a;
-    values[ERROR_POSITIVE] = is_positive ? values[ERROR] : NAN;
-    values[COEFF_POSITIVE] = is_positive ? a : NAN;
-}
+static const struct lab_observable rows[2][4] = {ROWS_OF("one"), ROWS_OF("two")};
+enum { MSE };
 
 static struct lab_scene scene_of(const struct lab_setting *p)
 {
@@ -58,25 +41,19 @@ static struct lab_scene scene_of(const struct lab_setting *p)
     return scene;
 }
 
-static void theory_of(const struct lab_setting *p, double *theory)
-{
-    const struct lab_scene scene = scene_of(p);
-
-    for (int positive = 0; positive < 2; positive++) {
-        const attend_theory_output output = lab_scene_theory(&scene, positive);
-        theory[positive ? MSE_POSITIVE : MSE] = output.mse;
-        theory[positive ? COEFF_VAR_POSITIVE : COEFF_VAR] =
-            output.variance[ATTEND_THEORY_A];
-    }
-}
-
 #define MODEL(table)                                                                     \
     {                                                                                    \
-        LAB_ROWS(table), .theory = theory_of, .values = VALUES, .scene = scene_of,       \
-                         .observe = observe                                              \
+        LAB_ROWS(table), .scene = scene_of, .pair_values = 2 * LAB_PAIR_VALUES,          \
+                         .values = 2 * LAB_PAIR_VALUES                                   \
     }
 static const struct lab_model models[2] = {MODEL(rows[0]), MODEL(rows[1])};
-static const char *const head_names[2] = {"one head", "two heads"};
+
+/* Where the errors tend as C grows; alpha = 0. */
+static double limit_of(const struct lab_setting *p, int heads)
+{
+    return heads == 1 ? attend_theory_one_head_limit(p->at[SIGMA2], 0).mse
+                      : attend_theory_two_heads_limit(p->at[N], p->at[SIGMA2], 0).mse;
+}
 
 /* The closer of the two at the run's parameters, and their limits where there is a
  * formula. */
@@ -86,122 +63,35 @@ static void conclude(struct lab_run *run, const struct lab_found *one,
     const struct lab_setting p = lab_own(run);
     const double gap = one->measured - two->measured;
     const int is_close = !(fabs(gap) > 4 * hypot(one->se, two->se));
-    char limits[120] = "";
 
     if (isnan(gap))
         return;
-    if (p.at[ALPHA] <= 0 && p.at[SIGMA2] > 0)
-        snprintf(limits, sizeof limits,
-                 "  As C grows they tend to %.3g with one head and %.3g with two.",
-                 attend_theory_one_head_limit(p.at[SIGMA2], 0).mse,
-                 attend_theory_two_heads_limit(p.at[N], p.at[SIGMA2], 0).mse);
     lab_conclude(
         run,
         "n = %g, C = %g, sigma2 = %g, alpha = %g: %s.  Mean squared distances from it: "
-        "%.3g with one head, %.3g with two.%s",
+        "%.3g with one head, %.3g with two.",
         p.at[N], p.at[SCALE], p.at[SIGMA2], p.at[ALPHA],
         is_close
             ? "one head and two are equally near to the average, within 4 standard errors"
         : gap > 0 ? "two heads come closer to the average than one"
                   : "one head comes closer to the average than two",
-        one->measured, two->measured, limits);
+        one->measured, two->measured);
+    if (p.at[ALPHA] <= 0 && p.at[SIGMA2] > 0)
+        lab_conclude(run,
+                     "  As C grows they tend to %.3g with one head and %.3g with two.",
+                     limit_of(&p, 1), limit_of(&p, 2));
 }
 
 /* ---- best scale and crossover, found on the engine ------------------------ */
 
-/* Scales that are searched, by equal factors. */
-#define SCALE_LO 0.25
-#define SCALE_HI 100.0
-#define FACTOR 1.5
-/* Accuracy of a search on numbers with errors of 1e-15. */
-#define SEARCH_ERROR 1e-6
-
-/* Slope of the one-head mse in ln C, to fourth order. */
-static int slope(struct lab_run *run, double n, double C, double sigma2, double *value)
-{
-    static const double at[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
-    const double step = 0.003;
-    struct lab_pair_mse mse;
-
-    *value = 0;
-    for (int x = 0; x < 4; x++) {
-        if (lab_pair_measure_mse(&run->session, run->ctx, n, C * exp(step * at[x]),
-                                 sigma2, &mse))
-            return -1;
-        *value += weight[x] * mse.one / (12 * step);
-    }
-    return 0;
-}
-
-static int difference(struct lab_run *run, double n, double C, double sigma2,
-                      double *value)
-{
-    struct lab_pair_mse mse;
-    const int failed = lab_pair_measure_mse(&run->session, run->ctx, n, C, sigma2, &mse);
-
-    *value = mse.one - mse.two;
-    return failed;
-}
-
-typedef int (*function_of_scale)(struct lab_run *run, double n, double C, double sigma2,
-                                 double *value);
-
-/*
- * The root of f between lo, where it is f_lo <= 0, and hi, where it is f_hi > 0: regula
- * falsi, halving the value of an end that stays.
- */
-static int root_between(struct lab_run *run, function_of_scale f, double n, double sigma2,
-                        double lo, double f_lo, double hi, double f_hi, double *C)
-{
-    int last = 0;
-
-    for (int step = 0; step < 60 && hi - lo > 1e-10 * hi; step++) {
-        double value;
-        *C = hi - f_hi * (hi - lo) / (f_hi - f_lo);
-        if (f(run, n, *C, sigma2, &value))
-            return -1;
-        if (fabs(value) < 1e-15)
-            break;
-        const int side = value > 0 ? 1 : -1;
-        *(value > 0 ? &hi : &lo) = *C;
-        *(value > 0 ? &f_hi : &f_lo) = value;
-        if (side == last)
-            *(value > 0 ? &f_lo : &f_hi) /= 2;
-        last = side;
-    }
-    return 0;
-}
-
-/* The largest C where f turns from negative to positive; NaN when it does not. */
-static int last_rise(struct lab_run *run, function_of_scale f, double n, double sigma2,
-                     double *C)
-{
-    double hi = SCALE_HI, f_hi;
-
-    *C = NAN;
-    if (f(run, n, hi, sigma2, &f_hi))
-        return -1;
-    while (f_hi > 0 && hi / FACTOR > SCALE_LO) {
-        const double lo = hi / FACTOR;
-        double f_lo;
-        if (f(run, n, lo, sigma2, &f_lo))
-            return -1;
-        if (!(f_lo > 0))
-            return root_between(run, f, n, sigma2, lo, f_lo, hi, f_hi, C);
-        hi = lo;
-        f_hi = f_lo;
-    }
-    return 0;
-}
-
-/* A scale that was searched. */
 static struct lab_found found_scale(double theory, double measured)
 {
-    return lab_about(theory, measured, SEARCH_ERROR * fmax(1, fabs(theory)));
+    return lab_about(theory, measured, LAB_SCALE_ERROR * fmax(1, fabs(theory)));
 }
 
 static int find_scales(struct lab_run *run, double n, double sigma2)
 {
+    const struct lab_exact_pair pair = {&run->session, run->ctx, n, sigma2};
     double best, least, crossover;
     const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
     struct lab_setting p = lab_own(run);
@@ -209,11 +99,10 @@ static int find_scales(struct lab_run *run, double n, double sigma2)
 
     p.at[N] = n;
     p.at[ALPHA] = 0;
-    if (last_rise(run, slope, n, sigma2, &best) ||
-        last_rise(run, difference, n, sigma2, &crossover))
+    if (lab_pair_best_scale(&pair, &best) || lab_pair_crossover(&pair, &crossover))
         return -1;
     if (isfinite(best) && isfinite(best_theory)) {
-        if (lab_pair_measure_mse(&run->session, run->ctx, n, best, sigma2, &mse))
+        if (lab_pair_measure_mse(&pair, best, &mse))
             return -1;
         lab_emit(run, "best_C_one", &p, found_scale(best_theory, best));
         lab_emit(run, "best_mse_one", &p, lab_sure(least, mse.one));
@@ -225,69 +114,51 @@ static int find_scales(struct lab_run *run, double n, double sigma2)
 
 /* ---- sweeps -------------------------------------------------------------- */
 
-/* A C at which the limits of T14 are near. */
-#define SCALE_LIMIT 1e4
-
+/* The limits of T14, measured at a C that is near them. */
 static int limits(struct lab_run *run)
 {
     struct lab_setting p = lab_own(run);
-    const double n = p.at[N], sigma2 = p.at[SIGMA2];
-    const attend_theory_output limit[2] = {attend_theory_one_head_limit(sigma2, 0),
-                                           attend_theory_two_heads_limit(n, sigma2, 0)};
     struct lab_sample sample = {.histogram = NULL};
     struct lab_found *const mse = &sample.found[MSE];
 
-    p.at[SCALE] = SCALE_LIMIT;
+    p.at[SCALE] = 1e4;
     for (int h = 0; h < 2 && p.at[ALPHA] <= 0; h++) {
         p.at[HEADS] = h + 1;
         if (lab_measure_at(run, &models[h], &p, 11 + (uint64_t)h, run->trials / 4 + 1,
                            &sample))
             return -1;
         mse->kind = LAB_ASYMPTOTIC;
-        mse->theory = limit[h].mse;
+        mse->theory = limit_of(&p, h + 1);
         lab_emit(run, h ? "mse_two_limit" : "mse_one_limit", &p, *mse);
     }
     return 0;
 }
 
-static struct lab_figure *plot_curves(struct lab_run *run)
-{
-    const struct lab_setting p = lab_own(run);
-    const double n = p.at[N], sigma2 = p.at[SIGMA2];
-    double least;
-    const double best = attend_theory_best_scale_one(n, sigma2, 0, &least);
-    char limits_text[240] = "";
-
-    if (p.at[ALPHA] <= 0)
-        snprintf(limits_text, sizeof limits_text,
-                 "  As C grows one head tends to %.3g and two heads to %.3g.",
-                 attend_theory_one_head_limit(sigma2, 0).mse,
-                 attend_theory_two_heads_limit(n, sigma2, 0).mse);
-    if (p.at[ALPHA] <= 0 && isfinite(best))
-        snprintf(limits_text + strlen(limits_text),
-                 sizeof limits_text - strlen(limits_text),
-                 "  One head is best at C = %.3g, with %.3g.", best, least);
-    return lab_plot(run, "error", "Error of one head and of two", "C (query scale)",
-                    "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
-                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, p.at[ALPHA],
-                    limits_text);
-}
-
 static int curves(struct lab_run *run)
 {
     static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
-    struct lab_figure *const figure = plot_curves(run);
     struct lab_setting p = lab_own(run);
+    double least;
+    const double best = attend_theory_best_scale_one(p.at[N], p.at[SIGMA2], 0, &least);
+    struct lab_figure *const figure =
+        lab_plot(run, "error", "Error of one head and of two", "C (query scale)",
+                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_X, "n = %g, sigma2 = %g, alpha = %g.",
+                 p.at[N], p.at[SIGMA2], p.at[ALPHA]);
 
+    if (p.at[ALPHA] <= 0)
+        lab_caption(figure, "  As C grows one head tends to %.3g and two heads to %.3g.",
+                    limit_of(&p, 1), limit_of(&p, 2));
+    if (p.at[ALPHA] <= 0 && isfinite(best))
+        lab_caption(figure, "  One head is best at C = %.3g, with %.3g.", best, least);
     for (int h = 0; h < 2; h++) {
         const struct lab_sweep over_C =
             LAB_SWEEP(SCALE, scales, .line = {0.5, 100, 80, LAB_BY_FACTORS, 0, 0},
                       .stream = 21 + (uint64_t)h, .stride = 2,
                       .trials = run->trials / 20 + 50, .only_drawn = 1);
-        const struct lab_plotted drawn = {MSE,
-                                          lab_curve_add(figure, "%s", head_names[h])};
-        p.at[HEADS] = h + 1;
-        if (lab_sweep(run, &models[h], &over_C, p, &drawn, 1))
+        const struct lab_family heads = {
+            MSE, HEADS, 0, &(struct lab_member){h + 1, h ? "two heads" : "one head"},
+            1,   0};
+        if (lab_curves(run, &models[h], &over_C, p, figure, &heads))
             return -1;
     }
     return 0;
@@ -295,11 +166,10 @@ static int curves(struct lab_run *run)
 
 enum { MAP_SCALES = 13, MAP_STEPS = 10 };
 
-static double map_scale(int y) { return 0.5 * pow(10, y / 6.0); }
-
 /* Heat map of log10(mse_two / mse_one) over C and n (by_n) or sigma2. */
 static int map(struct lab_run *run, int by_n)
 {
+    const struct lab_setting p = lab_own(run);
     struct lab_figure *const figure = lab_plot(
         run, by_n ? "wins-by-n" : "wins-by-noise",
         by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
@@ -308,37 +178,33 @@ static int map(struct lab_run *run, int by_n)
         "Computed by the engine, %s = %g, alpha = 0. Negative: two heads are closer to "
         "the average, as they are above the line; just below it each head alone cannot "
         "beat its n - 1 rivals yet.",
-        by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
+        by_n ? "sigma2" : "n", p.at[by_n ? SIGMA2 : N]);
     struct lab_heat *const heat = lab_heat_set(figure, MAP_STEPS, MAP_SCALES,
                                                "log10 (mse two / mse one), cut at ±2");
-    struct lab_pair_mse mse;
-
-    if (!heat)
-        return 0;
-    struct lab_series *line = lab_series_about(
+    struct lab_series *const line = lab_series_about(
         lab_series_add(figure, LAB_LINE, "crossover, theory"), "crossover");
-    for (int x = 0; x < MAP_STEPS; x++) {
-        const double n = by_n ? round(3 * pow(10, x / 1.8)) : lab_real(run, "n");
-        const double sigma2 = by_n ? lab_real(run, "sigma2") : 0.005 * pow(10, x / 3.6);
-        heat->x[x] = by_n ? n : sigma2;
+    struct lab_series *const points = lab_series_about(
+        lab_series_add(figure, LAB_POINTS, "crossover, measured"), "crossover");
+    struct lab_pair_mse mse;
+    double crossover;
+
+    for (int x = 0; x < MAP_STEPS && heat; x++) {
+        const struct lab_exact_pair pair = {
+            &run->session, run->ctx, by_n ? round(3 * pow(10, x / 1.8)) : p.at[N],
+            by_n ? p.at[SIGMA2] : 0.005 * pow(10, x / 3.6)};
+        heat->x[x] = by_n ? pair.n : pair.sigma2;
         for (int y = 0; y < MAP_SCALES; y++) {
-            heat->y[y] = map_scale(y);
-            if (lab_pair_measure_mse(&run->session, run->ctx, n, heat->y[y], sigma2,
-                                     &mse))
+            heat->y[y] = 0.5 * pow(10, y / 6.0);
+            if (lab_pair_measure_mse(&pair, heat->y[y], &mse))
                 return -1;
             heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
         }
-        lab_series_point(line, heat->x[x], attend_theory_crossover_scale(n, sigma2, 0),
-                         0);
-    }
-    line = lab_series_about(lab_series_add(figure, LAB_POINTS, "crossover, measured"),
-                            "crossover");
-    for (int x = 0; x < MAP_STEPS; x += 3) {
-        double crossover;
-        if (last_rise(run, difference, by_n ? heat->x[x] : lab_real(run, "n"),
-                      by_n ? lab_real(run, "sigma2") : heat->x[x], &crossover))
+        lab_series_point(line, heat->x[x],
+                         attend_theory_crossover_scale(pair.n, pair.sigma2, 0), 0);
+        if (x % 3 == 0 && lab_pair_crossover(&pair, &crossover))
             return -1;
-        lab_series_point(line, heat->x[x], crossover, 0);
+        if (x % 3 == 0)
+            lab_series_point(points, heat->x[x], crossover, 0);
     }
     return 0;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Random logits: diffuse and frozen attention, why 1/sqrt(d), entropy floor (T22, T23).
- */
+/* Random logits: diffuse and frozen attention, 1/sqrt(d), entropy floor (T22, T23). */
 #include <math.h>
 
 #include "attend/theory.h"
 #include "lab/experiments/runner.h"
-#include "lab/measure/frames.h"
-#include "lab/measure/forward.h"
+#include "lab/setups/random_keys.h"
 
 enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
 
@@ -23,59 +21,15 @@ static const struct lab_flag flags[] = {
 
 enum { N, D, SCALED, SPREAD, DRAWN }; /* flags, and the columns that are drawn */
 
-enum { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
-
-static int64_t scratch_of(const struct lab_setting *p)
-{
-    return ((int64_t)p->at[N] + 1) * (int64_t)p->at[DRAWN];
-}
-
-/* One row of n logits N(0, S^2), and the norm r of its logits less their mean. */
-static attend_status draw(const struct lab_draws *draws, attend_context *ctx,
-                          uint64_t trial, double *scratch, struct lab_row_stats *stats,
-                          double *r, attend_error *err)
-{
-    const int64_t n = (int64_t)draws->at->at[N], d = (int64_t)draws->at->at[DRAWN];
-    double *const key = scratch, *const query = key + n * d;
-    const struct lab_problem problem = LAB_PROBLEM(
-        n, d, query, key, draws->at->at[SPREAD] / sqrt((double)d), .stats = stats);
-
-    lab_normals(draws->seed, draws->stream, trial * (uint64_t)((n + 1) * d), key,
-                (n + 1) * d);
-    for (int64_t c = 0; c < d; c++)
-        query[c] = query[c] < 0 ? -1 : 1;
-    const attend_status status = lab_forward(ctx, &problem, err);
-    if (status == ATTEND_OK)
-        *r = sqrt((double)n * stats->score_variance);
-    return status;
-}
-
-static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
-                              double *values)
-{
-    const struct lab_draws *const draws = arg;
-    struct lab_row_stats stats;
-    double r;
-    const attend_status status =
-        draw(draws, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
-
-    if (status != ATTEND_OK)
-        return status;
-    values[ENTROPY] = stats.entropy;
-    values[SQUARES] = 1 / stats.n_eff;
-    values[BELOW_FLOOR] =
-        fmax(0, attend_theory_entropy_floor(draws->at->at[N], r) - stats.entropy);
-    return ATTEND_OK;
-}
-
-/* ---- rows -------------------------------------------------------------- */
-
 /* Exact means at this n, each with its limit for many keys. */
 static const struct lab_observable rows[] = {
-    {"entropy", ENTROPY, LAB_MEAN, 0},        {"entropy_limit", ENTROPY, LAB_MEAN, 0},
-    {"sum_p2", SQUARES, LAB_MEAN, 0},         {"sum_p2_limit", SQUARES, LAB_MEAN, 0},
-    {"n_eff", SQUARES, LAB_MEAN, 0},          {"n_eff_limit", SQUARES, LAB_MEAN, 0},
-    {"below_floor", BELOW_FLOOR, LAB_MEAN, 0}};
+    {"entropy", LAB_LOGITS_ENTROPY, LAB_MEAN, 0},
+    {"entropy_limit", LAB_LOGITS_ENTROPY, LAB_MEAN, 0},
+    {"sum_p2", LAB_LOGITS_SQUARES, LAB_MEAN, 0},
+    {"sum_p2_limit", LAB_LOGITS_SQUARES, LAB_MEAN, 0},
+    {"n_eff", LAB_LOGITS_SQUARES, LAB_MEAN, 0},
+    {"n_eff_limit", LAB_LOGITS_SQUARES, LAB_MEAN, 0},
+    {"below_floor", LAB_LOGITS_BELOW_FLOOR, LAB_MEAN, 0}};
 enum { H, H_LIMIT, SUM_P2, SUM_P2_LIMIT, N_EFF, N_EFF_LIMIT, FLOOR };
 
 static void theory_of(const struct lab_setting *p, double *theory)
@@ -91,12 +45,20 @@ static void theory_of(const struct lab_setting *p, double *theory)
     theory[FLOOR] = 0;
 }
 
+static int measure(struct lab_run *run, const struct lab_setting *p, uint64_t stream,
+                   int64_t trials, struct lab_sample *sample)
+{
+    const struct lab_logits logits = {(int64_t)p->at[N], (int64_t)p->at[DRAWN],
+                                      p->at[SPREAD]};
+
+    return lab_logits_measure(&run->session, &logits, stream, trials, sample->moments);
+}
+
 static void finish(const struct lab_setting *p, struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
-    const struct lab_estimate sum = lab_estimate_mean(&sample->moments[SQUARES]);
-    const struct lab_estimate n_eff = {.value = 1 / sum.value,
-                                       .se = sum.se / (sum.value * sum.value)};
+    const double sum = found[SUM_P2].measured, se = found[SUM_P2].se;
+    const struct lab_estimate n_eff = {.value = 1 / sum, .se = se / (sum * sum)};
 
     found[N_EFF] = lab_exact(found[N_EFF].theory, n_eff);
     found[N_EFF_LIMIT] = lab_exact(found[N_EFF_LIMIT].theory, n_eff);
@@ -104,12 +66,12 @@ static void finish(const struct lab_setting *p, struct lab_sample *sample)
         found[r].kind = LAB_ASYMPTOTIC;
         found[r].is_absent = !(found[r].theory > 0);
     }
-    found[FLOOR] = lab_zero(sample->moments[BELOW_FLOOR].mean, 1e-12 * log(p->at[N]));
+    found[FLOOR] = lab_zero(found[FLOOR].measured, 1e-12 * log(p->at[N]));
 }
 
-static const struct lab_model model = {LAB_ROWS(rows),        .theory = theory_of,
-                                       .values = VALUES,      .trial = trial_of,
-                                       .scratch = scratch_of, .finish = finish};
+static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
+                                       .values = LAB_LOGITS_VALUES, .trials = measure,
+                                       .finish = finish};
 
 /* One spike of norm r attains the floor. */
 static int emit_spike(struct lab_run *run, const struct lab_setting *p)
@@ -128,28 +90,29 @@ static int emit_spike(struct lab_run *run, const struct lab_setting *p)
     return 0;
 }
 
-/* ---- sweeps and figures ------------------------------------------------ */
-
 static const double spreads[] = {0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10};
 enum { SPREADS = sizeof spreads / sizeof *spreads };
 
-static double sum_squares_limits(double n, double S)
+static double entropy_limit(const struct lab_setting *p)
 {
+    return attend_theory_random_entropy_limit(p->at[N], p->at[SPREAD]);
+}
+
+static double squares_limit(const struct lab_setting *p)
+{
+    const double n = p->at[N], S = p->at[SPREAD];
     const double frozen = attend_theory_random_sum_squares_limit(n, S);
 
     return isnan(frozen) ? 1 / attend_theory_random_keys_limit(n, S) : frozen;
 }
 
-enum { FIGURES = 2 };
-static const struct {
-    int row;
-    const char *id, *title, *y_label;
-    double (*limit)(double n, double S);
-} plots[FIGURES] = {
-    {H, "entropy", "Random attention: entropy", "H (nats)",
-     attend_theory_random_entropy_limit},
-    {SUM_P2, "concentration", "Random attention: concentration", "Σp² = 1/N_eff",
-     sum_squares_limits},
+static const struct lab_chart charts[2] = {
+    {"entropy", "Random attention: entropy", "S (spread of the logits)", "H (nats)",
+     .curves = {{H, "exact"}}, .label = "large-n limit", .value = entropy_limit,
+     .line = {0, 10, 160, LAB_EVENLY, 0, 0}},
+    {"concentration", "Random attention: concentration", "S (spread of the logits)",
+     "Σp² = 1/N_eff", .curves = {{SUM_P2, "exact"}}, .label = "large-n limit",
+     .value = squares_limit, .line = {0, 10, 160, LAB_EVENLY, 0, 0}},
 };
 
 static int sweep_spreads(struct lab_run *run)
@@ -158,67 +121,53 @@ static int sweep_spreads(struct lab_run *run)
         LAB_SWEEP(SPREAD, spreads, .line = {0, 10, 40, LAB_EVENLY, 0, 0},
                   .stream = SWEEP_STREAM, .trials = run->trials);
     struct lab_setting p = lab_own(run);
-    const double n = p.at[N];
-    struct lab_plotted drawn[FIGURES];
+    struct lab_figure *figures[2];
 
-    for (int f = 0; f < FIGURES; f++) {
-        struct lab_figure *const figure =
-            lab_plot(run, plots[f].id, plots[f].title, "S (spread of the logits)",
-                     plots[f].y_label, 0,
-                     "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below "
-                     "and frozen on a few above S = √(2 ln n), here %.2f.  Unit entries "
-                     "give S = √d without the factor 1/√d, and S = 1 with it.",
-                     n, attend_theory_freezing_spread(n));
-        drawn[f].row = plots[f].row;
-        drawn[f].curve.theory = lab_theory_add(figure, "exact");
-        struct lab_series *const limit =
-            lab_series_add(figure, LAB_LINE, "large-n limit");
-        for (double S = 0; S <= 10; S += 0.0625)
-            lab_series_point(limit, S, plots[f].limit(n, S), 0);
-        drawn[f].curve.measured = lab_measured_add(figure, "exact");
-    }
     p.at[DRAWN] = 1; /* the logits are the same in law */
-    return lab_sweep(run, &model, &over_S, p, drawn, FIGURES);
+    if (lab_charts(run, &model, &over_S, p, charts, 2, figures))
+        return -1;
+    for (int f = 0; f < 2; f++)
+        lab_caption(figures[f],
+                    "n = %.0f independent N(0, S²) logits.  Of many keys, diffuse below "
+                    "and frozen on a few above S = √(2 ln n), here %.2f.  Unit entries "
+                    "give S = √d without the factor 1/√d, and S = 1 with it.",
+                    p.at[N], attend_theory_freezing_spread(p.at[N]));
+    return 0;
 }
 
 static int scatter(struct lab_run *run)
 {
-    struct lab_setting p = lab_own(run);
-    const struct lab_draws draws = {&p, run->session.seed, SCATTER_STREAM};
-    const double n = p.at[N];
+    const double n = lab_real(run, "n"), most = 10 * sqrt(n);
+    struct lab_worker worker = {.ctx = run->ctx,
+                                .scratch = lab_scratch(run, (int64_t)n + 1),
+                                .seed = run->session.seed,
+                                .stream = SCATTER_STREAM};
     struct lab_figure *const figure =
         lab_plot(run, "floor", "Entropy of random rows, and its floor",
                  "r (norm of the centred logits)", "H (nats)", LAB_LOG_X, "%s", "");
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
-    struct lab_series *points;
-    double *const scratch = lab_scratch(run, (int64_t)n + 1);
-    attend_status status = ATTEND_OK;
-    attend_error err;
+    struct lab_series *const points =
+        lab_series_add(figure, LAB_POINTS, "measured, random rows");
     double nearest = INFINITY;
 
-    if (!scratch)
+    if (!worker.scratch)
         return -1;
-    p.at[DRAWN] = 1;
-    const double most = 10 * sqrt(n);
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor(n, r), 0);
-    points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
-    for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
-         x++) {
+    for (int x = 0; x < 8 * SPREADS && !lab_stopped(&run->session); x++) {
         struct lab_row_stats stats;
         double r;
-        p.at[SPREAD] = spreads[x % SPREADS];
-        status = draw(&draws, run->ctx, (uint64_t)x, scratch, &stats, &r, &err);
-        if (status != ATTEND_OK)
-            break;
+        const struct lab_logits logits = {(int64_t)n, 1, spreads[x % SPREADS]};
+        if (lab_logits_row(&logits, &worker, (uint64_t)x, &stats, &r) != ATTEND_OK)
+            return lab_fail(&run->session, "%s", worker.err.message);
         lab_series_point(points, r, stats.entropy, 0);
         nearest = fmin(nearest, stats.entropy - attend_theory_entropy_floor(n, r));
     }
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "n = %.0f.  No row of this norm has less entropy than one spike. "
-                        " The nearest of these random rows is %.2g nats above it.",
-                        n, fmax(nearest, 0));
-    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
+    lab_caption(figure,
+                "n = %.0f.  No row of this norm has less entropy than one spike.  The "
+                "nearest of these random rows is %.2g nats above it.",
+                n, fmax(nearest, 0));
+    return 0;
 }
 
 static int perform(struct lab_run *run)

@@ -3,11 +3,9 @@
  */
 #include <math.h>
 
-#include "attend/layer.h"
 #include "attend/theory.h"
-#include "lab/setups/encodings.h"
 #include "lab/experiments/runner.h"
-#include "lab/setups/tokens.h"
+#include "lab/setups/encodings.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_CHOICE("positions", "sinusoid", LAB_3("sinusoid", "rope", "none"),
@@ -22,8 +20,6 @@ static const struct lab_flag flags[] = {
 
 enum { POSITIONS, D, T, OFFSET }; /* flags */
 
-enum { TOKENS_MAX = 256 };
-
 static enum lab_positions kind_of(const struct lab_setting *p)
 {
     return (enum lab_positions)p->at[POSITIONS];
@@ -33,28 +29,6 @@ static enum lab_positions kind_of(const struct lab_setting *p)
 static double angle_error(double position) { return 0x1p-52 * (position + 1.0); }
 
 /* ---- attention ----------------------------------------------------------- */
-
-/* Attention on x with positions shift, shift + 1, ...; `moved` (t, d) is scratch. */
-static int attend_at(struct lab_run *run, enum lab_positions kind,
-                     const struct lab_tokens *tokens, const double *x, int64_t shift,
-                     double *moved, double *h)
-{
-    const int64_t t = tokens->t, count = t * tokens->d;
-    int64_t positions[TOKENS_MAX];
-
-    for (int64_t i = 0; i < t; i++)
-        positions[i] = i + shift;
-    if (kind == LAB_SINUSOID) {
-        attend_layer_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAYER_BASE, positions,
-                               moved, NULL);
-        for (int64_t i = 0; i < count; i++)
-            moved[i] += x[i];
-    }
-    return lab_tokens_layer(
-        &run->session, run->ctx, tokens, NULL,
-        kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
-        positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
-}
 
 static const struct lab_observable rows[] = {{.quantity = "equivariance_defect"},
                                              {.quantity = "shift_defect"}};
@@ -84,35 +58,16 @@ static const double permutation_rounding = 1e-10;
 static int measure(struct lab_run *run, const struct lab_setting *p,
                    struct lab_found *found)
 {
-    struct lab_tokens tokens = {.t = (int64_t)fmin(p->at[T], TOKENS_MAX),
-                                .d = (int64_t)p->at[D],
-                                .heads = 1,
-                                .dtype = ATTEND_F64};
-    const int64_t count = tokens.t * tokens.d;
-    double *const memory = lab_scratch(run, 5 * count);
-    int64_t order[TOKENS_MAX];
+    double permuted, shifted;
 
-    if (memory == NULL || lab_tokens_open(&run->session, &tokens))
-        return lab_fail(&run->session, "out of memory for %lld tokens",
-                        (long long)tokens.t);
-    double *const px = memory, *const h = px + count, *const got = h + count;
-    double *const expect = got + count, *const scratch = expect + count;
-    lab_tokens_order(run->session.seed, tokens.t, order);
-    attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
-    int failed = attend_at(run, kind_of(p), &tokens, tokens.x, 0, scratch, h) ||
-                 attend_at(run, kind_of(p), &tokens, px, 0, scratch, got);
-    if (!failed) {
-        attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
-        found[PERMUTED] =
-            lab_defect(found[PERMUTED].theory, lab_most_apart(got, expect, count),
-                       permutation_rounding);
-        failed = attend_at(run, kind_of(p), &tokens, tokens.x, (int64_t)p->at[OFFSET],
-                           scratch, got);
-        found[SHIFTED] = lab_defect(found[SHIFTED].theory, lab_most_apart(got, h, count),
-                                    shift_rounding(p));
-    }
-    lab_tokens_close(&tokens);
-    return failed ? -1 : 0;
+    if (lab_positions_defects(&run->session, run->ctx, kind_of(p),
+                              (int64_t)fmin(p->at[T], LAB_POSITIONS_MAX),
+                              (int64_t)p->at[D], (int64_t)p->at[OFFSET], &permuted,
+                              &shifted))
+        return -1;
+    found[PERMUTED] = lab_defect(found[PERMUTED].theory, permuted, permutation_rounding);
+    found[SHIFTED] = lab_defect(found[SHIFTED].theory, shifted, shift_rounding(p));
+    return 0;
 }
 
 static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
@@ -120,12 +75,12 @@ static const struct lab_model model = {LAB_ROWS(rows), .theory = theory_of,
 
 /* ---- encodings ----------------------------------------------------------- */
 
-/* The distance by theory and by measurement. */
+/* The nearest two of T positions; their distance by theory and by measurement. */
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
                         const struct lab_setting *p, double *theory, double *measured)
 {
     const int64_t positions = (int64_t)p->at[T];
-    const int64_t found = lab_encodings_nearest(&run->session, e, positions, measured);
+    const int64_t found = lab_encodings_nearest(e, positions, measured);
 
     if (found < 0)
         return -1;
@@ -150,7 +105,7 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
     lab_encode(e, 0, count, e->a);
     lab_encode(e, (int64_t)p->at[OFFSET], count, e->b);
-    if (lab_encodings_dot(&run->session, e, count, e->a, e->b, e->dot))
+    if (lab_encodings_dot(e, count, e->a, e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
@@ -212,7 +167,6 @@ static int sweep_shifts(struct lab_run *run, struct lab_setting p)
 /* Near-collisions: T26 for d = 2 and d = 4, and one more pair of columns. */
 static int sweep_nearest(struct lab_run *run, struct lab_setting p)
 {
-    static const int64_t sizes[] = {2, 4, 8};
     struct lab_figure *const figure =
         lab_plot(run, "nearest", "The nearest two of T positions", "T (positions)",
                  "smallest distance between encodings", LAB_LOG_X | LAB_LOG_Y,
@@ -221,16 +175,16 @@ static int sweep_nearest(struct lab_run *run, struct lab_setting p)
                  "710 (355/113), d = 4 at 84823.");
 
     p.at[POSITIONS] = LAB_SINUSOID;
-    for (int s = 0; s < 3; s++) {
-        const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)sizes[s]);
+    for (int64_t d = 2; d <= 8; d *= 2) {
+        const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)d);
         struct lab_encodings e;
-        int failed = lab_encodings_open(&run->session, LAB_SINUSOID, sizes[s], &e);
+        int failed = lab_encodings_open(&run->session, LAB_SINUSOID, d, &e);
         double theory, measured;
         for (int64_t t = 20; figure != NULL && t <= 200000; t += t / 10) {
-            attend_theory_sinusoid_nearest(sizes[s], t, &theory);
+            attend_theory_sinusoid_nearest(d, t, &theory);
             lab_series_point(curve.theory, (double)t, theory, 0.0);
         }
-        p.at[D] = (double)sizes[s];
+        p.at[D] = (double)d;
         for (p.at[T] = 20; p.at[T] <= 200000 && !failed && !lab_stopped(&run->session);
              p.at[T] *= 10) {
             measured = NAN;
@@ -261,7 +215,7 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(curve.theory, (double)x / 8.0,
                          attend_theory_sinusoid_dot(e->d, (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(&run->session, e, 0, count + 1))
+    if (lab_encodings_dot_first(e, 0, count + 1))
         return -1;
     for (int64_t i = 0; i <= count; i++)
         lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
@@ -286,7 +240,7 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
         lab_encode(e, i, 1, e->b);
         for (int64_t at = 0; at < count * e->d; at++)
             e->a[at] -= e->b[at % e->d];
-        if (lab_encodings_dot(&run->session, e, count, e->a, e->a, e->dot))
+        if (lab_encodings_dot(e, count, e->a, e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < count; j++)

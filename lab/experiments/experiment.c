@@ -46,6 +46,7 @@ int lab_perform(struct lab_run *run)
     for (int f = 0; f < experiment->flag_count; f++)
         if (experiment->flags[f].type == LAB_CHOICE)
             run->numbers[f] = lab_choice(run, experiment->flags[f].name);
+    run->conclusion[0] = '\0';
     run->ctx = lab_context(&run->session, run->session.threads);
     int failed = !run->ctx || experiment->perform(run);
     if (!failed && run->sweeps && experiment->sweep)
@@ -273,10 +274,11 @@ void lab_series_estimate(struct lab_series *series, double x,
 
 void lab_conclude(struct lab_run *run, const char *format, ...)
 {
+    const size_t used = strlen(run->conclusion);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(run->conclusion, sizeof run->conclusion, format, args);
+    vsnprintf(run->conclusion + used, sizeof run->conclusion - used, format, args);
     va_end(args);
 }
 
@@ -291,7 +293,8 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *id, const char *tit
     va_start(args, caption);
     if (figure) {
         figure->id = id;
-        lab_figure_describe(figure, log_axes, "%s", "");
+        figure->x_log = (log_axes & LAB_LOG_X) != 0;
+        figure->y_log = (log_axes & LAB_LOG_Y) != 0;
         vsnprintf(figure->caption, sizeof figure->caption, caption, args);
     }
     va_end(args);
@@ -318,17 +321,11 @@ static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *
                         100 * mass[0], LAB_BINS);
     lab_figure_annotate(figure, 1 - 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% above %d/%d",
                         100 * mass[1], LAB_BINS - 1, LAB_BINS);
-    const size_t used = strlen(figure->caption);
-    char *const rest = figure->caption + used;
-    if (isnan(end[0]))
-        snprintf(
-            rest, sizeof figure->caption - used,
-            " Bars above the axis are cut off; the mass of the end bars is written in.");
-    else
-        snprintf(rest, sizeof figure->caption - used,
-                 " Bars above the axis are cut off; the mass of the end bars is written "
-                 "in (theory: %.3g%% and %.3g%%).",
-                 100 * end[0], 100 * end[1]);
+    lab_caption(figure, " Bars above the axis are cut off; the mass of the end bars is "
+                        "written in");
+    if (!isnan(end[0]))
+        lab_caption(figure, " (theory: %.3g%% and %.3g%%)", 100 * end[0], 100 * end[1]);
+    lab_caption(figure, ".");
 }
 
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
@@ -356,18 +353,6 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
     }
     lab_series_point(series, 1, density, 0);
     cut_end_bars(figure, histogram, end);
-}
-
-int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
-                   int count, int64_t scratch, struct lab_moments *moments)
-{
-    const struct lab_trials plan = {.trial = trial,
-                                    .arg = arg,
-                                    .trials = trials,
-                                    .count = count,
-                                    .scratch = (size_t)scratch};
-
-    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 int lab_settle_d(struct lab_run *run)

@@ -149,8 +149,7 @@ struct lab_run {
     attend_context *ctx; /* with the session's threads; lab_perform() opens it */
     double *scratch;     /* of lab_scratch() */
     size_t scratch_count;
-    char conclusion[400]; /* set by lab_conclude(); "": the experiment's `shows`
-                           */
+    char conclusion[400]; /* set by lab_conclude(); "": the experiment's `shows` */
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
     char emitted[LAB_EMITTED_MAX][48];
     int emitted_count;
@@ -219,13 +218,16 @@ void lab_emit_own(struct lab_run *run, const char *quantity, struct lab_found fo
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
 
-/* A conclusion at the run's parameters, which replaces the words of the experiment. */
+/*
+ * Appends to the conclusion at the run's parameters, which replaces the words of the
+ * experiment.
+ */
 __attribute__((format(printf, 2, 3))) void lab_conclude(struct lab_run *run,
                                                         const char *format, ...);
 
 /*
- * A figure of the run with its caption: lab_figure_add() and lab_figure_describe().  No
- * two figures of an experiment have the same id.
+ * A figure of the run with its caption, to which lab_caption() appends.  No two figures
+ * of an experiment have the same id.
  */
 __attribute__((format(printf, 7, 8))) struct lab_figure *
 lab_plot(struct lab_run *run, const char *id, const char *title, const char *x_label,
@@ -238,10 +240,6 @@ lab_plot(struct lab_run *run, const char *id, const char *title, const char *x_l
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
                         const char *subject, double (*cdf)(const void *arg, double w),
                         const void *arg);
-
-/* Moments of `count` values over `trials` trials: lab_measure_trials(). */
-int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
-                   int count, int64_t scratch, struct lab_moments *moments);
 
 /* ---- the standing of a row ------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/experiments/output_cloud.h"
+#include "lab/experiments/parts.h"
 
 #include <math.h>
 

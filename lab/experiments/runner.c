@@ -7,6 +7,23 @@
 
 /* ---- a setting --------------------------------------------------------------- */
 
+/* The arg of the trials of a scene. */
+struct watched {
+    const struct lab_model *model;
+    const struct lab_setting *at;
+};
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const struct watched *const watched = arg;
+    const struct lab_model *const model = watched->model;
+
+    if (model->pair_values)
+        lab_pair_observe(outcome, model->pair_values, values);
+    if (model->observe)
+        model->observe(watched->at, outcome, values);
+}
+
 static int perform_trials(struct lab_run *run, const struct lab_model *model,
                           const struct lab_setting *at, uint64_t stream, int64_t trials,
                           struct lab_sample *sample)
@@ -15,15 +32,42 @@ static int perform_trials(struct lab_run *run, const struct lab_model *model,
 
     if (model->trials)
         return model->trials(run, at, stream, trials, sample);
-    if (model->trial) {
-        const struct lab_draws draws = {at, run->session.seed, stream};
-        return lab_run_trials(run, model->trial, &draws, trials, model->values,
-                              model->scratch(at), sample->moments);
-    }
     const struct lab_scene scene = model->scene(at);
-    return lab_scene_measure(&run->session, &scene, stream, trials, model->observe,
-                             (void *)(uintptr_t)at, model->values, sample->moments,
+    struct watched watched = {model, at};
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &watched,
+                             model->values, sample->moments,
                              sample->histogram ? histograms : NULL);
+}
+
+/* The theory of the rows of pair values. */
+static void pair_theory(const struct lab_model *model, const struct lab_setting *at,
+                        double *theory)
+{
+    const struct lab_scene scene = model->scene(at);
+    attend_theory_output output[2];
+    int is_known[2] = {0, 0};
+
+    for (int r = 0; r < model->count; r++) {
+        const struct lab_observable *const row = &model->rows[r];
+        const int positive = row->value >= LAB_PAIR_VALUES;
+        if (row->value >= model->pair_values)
+            continue;
+        if (!is_known[positive])
+            output[positive] = lab_scene_theory(&scene, positive);
+        is_known[positive] = 1;
+        theory[r] = lab_pair_theory(&scene, &output[positive], row->value,
+                                    row->how == LAB_VARIANCE_WITHIN);
+    }
+}
+
+static void theory_at(const struct lab_model *model, const struct lab_setting *at,
+                      double *theory)
+{
+    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
+    if (model->pair_values)
+        pair_theory(model, at, theory);
+    if (model->theory)
+        model->theory(at, theory);
 }
 
 void lab_predict(const struct lab_model *model, const struct lab_setting *at,
@@ -31,32 +75,45 @@ void lab_predict(const struct lab_model *model, const struct lab_setting *at,
 {
     double theory[LAB_QUANTITIES_MAX];
 
-    assert(model->count <= LAB_QUANTITIES_MAX && model->values <= LAB_TRIAL_VALUES_MAX);
-    model->theory(at, theory);
+    theory_at(model, at, theory);
     for (int r = 0; r < model->count; r++)
         sample->found[r] = lab_sure(theory[r], NAN);
 }
 
-int lab_measure_at(struct lab_run *run, const struct lab_model *model,
-                   const struct lab_setting *at, uint64_t stream, int64_t trials,
-                   struct lab_sample *sample)
+/* The rows that are drawn, or all where `drawn` is NULL. */
+static int measure_rows(struct lab_run *run, const struct lab_model *model,
+                        const struct lab_setting *at, uint64_t stream, int64_t trials,
+                        const struct lab_plotted *drawn, int count,
+                        struct lab_sample *sample)
 {
     struct lab_found *const found = sample->found;
 
     lab_predict(model, at, sample);
+    for (int r = 0; r < model->count; r++)
+        found[r].is_absent = drawn != NULL;
+    for (int c = 0; c < count && drawn; c++)
+        found[drawn[c].row].is_absent = 0;
     if (model->measure)
         return model->measure(run, at, found);
     if (perform_trials(run, model, at, stream, trials, sample))
         return -1;
     for (int r = 0; r < model->count; r++) {
         const struct lab_observable *const row = &model->rows[r];
-        found[r] =
-            lab_exact(found[r].theory,
-                      lab_estimate_by(row->how, &sample->moments[row->value], row->most));
+        const struct lab_estimate estimate =
+            lab_estimate_by(row->how, &sample->moments[row->value], row->most);
+        found[r] = row->how >= LAB_VANISHING_MEAN ? lab_zero(estimate.value, row->most)
+                                                  : lab_exact(found[r].theory, estimate);
     }
     if (model->finish)
         model->finish(at, sample);
     return 0;
+}
+
+int lab_measure_at(struct lab_run *run, const struct lab_model *model,
+                   const struct lab_setting *at, uint64_t stream, int64_t trials,
+                   struct lab_sample *sample)
+{
+    return measure_rows(run, model, at, stream, trials, NULL, 0, sample);
 }
 
 void lab_emit_all(struct lab_run *run, const struct lab_model *model,
@@ -94,7 +151,7 @@ int lab_rows_at(struct lab_run *run, const struct lab_model *model,
 
 /* ---- sweeps ------------------------------------------------------------------ */
 
-double lab_line_at(const struct lab_line *line, int x)
+static double line_at(const struct lab_line *line, int x)
 {
     const double even = line->from + (line->to - line->from) * x / line->steps;
     double value = even;
@@ -116,8 +173,8 @@ static void draw_lines(const struct lab_model *model, const struct lab_sweep *sw
         is_drawn |= drawn[c].curve.theory != NULL;
     for (int x = 0; x <= sweep->line.steps && is_drawn && sweep->line.steps > 0; x++) {
         double *const value = &at.at[sweep->flag];
-        *value = lab_line_at(&sweep->line, x);
-        model->theory(&at, theory);
+        *value = line_at(&sweep->line, x);
+        theory_at(model, &at, theory);
         for (int c = 0; c < count; c++)
             lab_series_point(drawn[c].curve.theory, *value, theory[drawn[c].row], 0);
     }
@@ -142,9 +199,11 @@ static int step(struct lab_run *run, const struct lab_model *model,
     struct lab_sample new = {.histogram = NULL};
     const int is_known = sweep->own && is_own(run, at);
     const struct lab_sample *const sample = is_known ? sweep->own : &new;
+    const uint64_t place = (uint64_t)(sweep->by_value ? at->at[sweep->flag] : x);
 
-    if (!is_known && lab_measure_at(run, model, at, sweep->stream + (uint64_t)x * stride,
-                                    sweep->trials, &new))
+    if (!is_known &&
+        measure_rows(run, model, at, sweep->stream + place * stride, sweep->trials,
+                     sweep->only_drawn ? drawn : NULL, count, &new))
         return -1;
     if (is_empty(run, sample))
         return 1;
@@ -172,4 +231,60 @@ int lab_sweep(struct lab_run *run, const struct lab_model *model,
         ended = step(run, model, sweep, x, &at, drawn, count);
     }
     return ended < 0 ? -1 : 0;
+}
+
+int lab_curves(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               struct lab_figure *figure, const struct lab_family *family)
+{
+    struct lab_sweep one = *sweep;
+
+    for (int c = 0; c < family->count; c++, one.stream += family->stride) {
+        const struct lab_plotted drawn = {
+            family->row, lab_curve_add(figure, "%s", family->members[c].name)};
+        at.at[family->flag] = family->members[c].value;
+        if (family->also)
+            at.at[family->also] = family->members[c].value;
+        if (lab_sweep(run, model, &one, at, &drawn, 1))
+            return -1;
+    }
+    return 0;
+}
+
+/* Its theory, the further line, and its measurements to come; returns their number. */
+static int draw_chart(struct lab_figure *figure, const struct lab_sweep *sweep,
+                      struct lab_setting at, const struct lab_chart *chart,
+                      struct lab_plotted *drawn)
+{
+    const struct lab_line *const line = chart->line.steps ? &chart->line : &sweep->line;
+    int count = 0;
+
+    for (; count < LAB_CHART_ROWS && chart->curves[count].name; count++) {
+        drawn[count].row = chart->curves[count].row;
+        drawn[count].curve.theory = lab_theory_add(figure, chart->curves[count].name);
+    }
+    struct lab_series *const further =
+        chart->label ? lab_series_add(figure, LAB_LINE, "%s", chart->label) : NULL;
+    for (int x = 0; x <= line->steps && further; x++) {
+        at.at[sweep->flag] = line_at(line, x);
+        lab_series_point(further, at.at[sweep->flag], chart->value(&at), 0);
+    }
+    for (int c = 0; c < count; c++)
+        drawn[c].curve.measured = lab_measured_add(figure, chart->curves[c].name);
+    return count;
+}
+
+int lab_charts(struct lab_run *run, const struct lab_model *model,
+               const struct lab_sweep *sweep, struct lab_setting at,
+               const struct lab_chart *charts, int count, struct lab_figure **figures)
+{
+    struct lab_plotted drawn[LAB_QUANTITIES_MAX];
+    int rows = 0;
+
+    for (int c = 0; c < count; c++) {
+        figures[c] = lab_plot(run, charts[c].id, charts[c].title, charts[c].x_label,
+                              charts[c].y_label, charts[c].log_axes, "%s", "");
+        rows += draw_chart(figures[c], sweep, at, &charts[c], drawn + rows);
+    }
+    return lab_sweep(run, model, sweep, at, drawn, rows);
 }

@@ -35,17 +35,15 @@ struct lab_figure *lab_figure_add(struct lab_figures *figures, const char *title
     return figure;
 }
 
-void lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption,
-                         ...)
+void lab_caption(struct lab_figure *figure, const char *words, ...)
 {
     va_list args;
 
     if (!figure)
         return;
-    figure->x_log = (log_axes & LAB_LOG_X) != 0;
-    figure->y_log = (log_axes & LAB_LOG_Y) != 0;
-    va_start(args, caption);
-    vsnprintf(figure->caption, sizeof figure->caption, caption, args);
+    const size_t used = strlen(figure->caption);
+    va_start(args, words);
+    vsnprintf(figure->caption + used, sizeof figure->caption - used, words, args);
     va_end(args);
 }
 

@@ -55,10 +55,10 @@ struct lab_figures {
  */
 struct lab_figure *lab_figure_add(struct lab_figures *figures, const char *title,
                                   const char *x_label, const char *y_label);
-/* Logarithmic axes, and the caption. */
 enum { LAB_LOG_X = 1, LAB_LOG_Y = 2 };
-__attribute__((format(printf, 3, 4))) void
-lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption, ...);
+/* Appends to the caption. */
+__attribute__((format(printf, 2, 3))) void lab_caption(struct lab_figure *figure,
+                                                       const char *words, ...);
 __attribute__((format(printf, 3, 4))) struct lab_series *
 lab_series_add(struct lab_figure *figure, enum lab_mark mark, const char *label, ...);
 /* Series of one subject: "theory, SUBJECT" as a line, "measured, SUBJECT" as points. */

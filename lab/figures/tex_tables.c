@@ -124,7 +124,18 @@ static unsigned early(const char *name, char letter)
     return 0;
 }
 
-static void put_character(FILE *out, unsigned code) { fprintf(out, "&#x%x;", code); }
+/* In UTF-8, from U+0800 on. */
+static void put_character(FILE *out, unsigned code)
+{
+    if (code < 0x10000)
+        fputc((int)(0xe0 | code >> 12), out);
+    else {
+        fputc((int)(0xf0 | code >> 18), out);
+        fputc((int)(0x80 | (code >> 12 & 0x3f)), out);
+    }
+    fputc((int)(0x80 | (code >> 6 & 0x3f)), out);
+    fputc((int)(0x80 | (code & 0x3f)), out);
+}
 
 int lab_tex_set_alphabet(FILE *out, const char *tex, size_t length, const char *letters,
                          size_t count)

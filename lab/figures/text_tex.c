@@ -52,6 +52,9 @@ static const char *const words[] = {
 /* One argument with something drawn round or through it: its class. */
 static const char *const drawn[] = {"sqrt", "cancel", "boxed"};
 
+/* One argument that is not shown: names and numbers of equations. */
+static const char *const unseen[] = {"label", "tag"};
+
 static int is_one_of(const char *tex, size_t length, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -83,7 +86,8 @@ static int arguments_of(const char *tex, size_t length)
 {
     return pair_of(tex, length) ? 2
            : accent_of(tex, length) || IS_ONE_OF(tex, length, words) ||
-                   IS_ONE_OF(tex, length, drawn)
+                   IS_ONE_OF(tex, length, drawn) || IS_ONE_OF(tex, length, unseen) ||
+                   lab_tex_is(tex, length, "xrightarrow")
                ? 1
                : 0;
 }
@@ -248,12 +252,12 @@ static void set_drawn(FILE *out, const char *tex, size_t name, size_t length)
 /* Sizes, styles and numbers of equations are not shown. */
 static int is_silent(const char *tex, size_t length)
 {
-    static const char *const names[] = {
+    static const char *const silent[] = {
         "big",   "Big",   "bigl",     "bigr",         "Bigl",      "Bigr",
         "bigg",  "Bigg",  "biggl",    "biggr",        "limits",    "nolimits",
         "notag", "right", "nonumber", "displaystyle", "textstyle", "\\",
     };
-    return IS_ONE_OF(tex, length, names);
+    return IS_ONE_OF(tex, length, silent);
 }
 
 static void set_command(FILE *out, const char *tex, size_t length)
@@ -275,7 +279,11 @@ static void set_command(FILE *out, const char *tex, size_t length)
         set_fenced(out, rest, left);
     else if (IS_ONE_OF(tex, name, words))
         set_words(out, tex, name, length);
-    else if (!is_silent(tex, name))
+    else if (lab_tex_is(tex, name, "xrightarrow")) {
+        fputs("<mover><mo stretchy=\"true\">\u2192</mo>", out);
+        set_argument(out, rest, left);
+        fputs("</mover>", out);
+    } else if (!is_silent(tex, name) && !IS_ONE_OF(tex, name, unseen))
         set_symbol(out, tex, name);
 }
 
@@ -332,9 +340,9 @@ static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom
 
 static int is_function(const char *tex, size_t length)
 {
-    static const char *const names[] = {"ln",  "log",  "exp", "cos", "sin",
-                                        "max", "tanh", "min", "det"};
-    return IS_ONE_OF(tex, length, names);
+    static const char *const functions[] = {"ln",  "log",  "exp", "cos", "sin",
+                                            "max", "tanh", "min", "det"};
+    return IS_ONE_OF(tex, length, functions);
 }
 
 /* The name of a function stands apart from its argument and from a factor before it. */

@@ -127,6 +127,15 @@ int lab_asked_query(const struct lab_asked *asked, int k, const struct lab_point
 
 /* ---- what a claim is judged with ---------------------------------------------- */
 
+/* Whether one query is the other times a positive number. */
+static int are_parallel(const struct lab_pair_query *x, const struct lab_pair_query *y)
+{
+    return lab_same_number(x->a * y->b, x->b * y->a) &&
+           lab_same_number(x->a * y->rest, x->rest * y->a) &&
+           lab_same_number(x->b * y->rest, x->rest * y->b) &&
+           x->a * y->a + x->b * y->b + x->rest * y->rest > 0;
+}
+
 /* The queries that the part is about: 0, 1 where they make no sense, or -1. */
 static int put_queries(const struct lab_asked *asked, const struct lab_point *point,
                        struct lab_put *put, struct lab_finding *found)
@@ -145,11 +154,11 @@ static int put_queries(const struct lab_asked *asked, const struct lab_point *po
         lab_pair_set_query(put->query[h], query[h].a, query[h].b, query[h].rest,
                            point->exercise->overlap);
     }
-    if (!probing->query || put->heads < 2 || !lab_same_number(query[0].a, query[1].a) ||
-        !lab_same_number(query[0].b, query[1].b))
+    if (!probing->query || put->heads < 2 || !are_parallel(&query[0], &query[1]))
         return 0;
     snprintf(found->why, sizeof found->why,
-             "the queries are equal: two equal heads are one");
+             "the two queries differ by a factor alone: both heads look at the same "
+             "keys, and are one");
     return 1;
 }
 

@@ -290,11 +290,13 @@ static const struct lab_repair nears[] = {
  * the engine. */
 static const char *near_miss(const struct lab_asked *asked, int *status)
 {
-    for (size_t x = 0; x < sizeof nears / sizeof nears[0] && *status >= 0; x++) {
-        enum lab_mark mark = LAB_MARK_LIMIT;
-        *status = is_better(asked, &nears[x], &mark);
-        if (*status > 0)
-            return nears[x].as;
+    for (size_t x = 0; x < sizeof nears / sizeof nears[0]; x++) {
+        struct lab_asked repaired = *asked;
+        if (!repair_formulas(&repaired, &nears[x]))
+            continue;
+        *status = lab_probe_exact(&repaired);
+        if (*status)
+            return *status > 0 ? nears[x].as : "";
     }
     return "";
 }
@@ -390,7 +392,7 @@ static void name_of_query(const struct lab_asked *asked, char *name, size_t size
     }
     if (grows < asked->part->texts)
         snprintf(name, size,
-                 "unscaled query: without a large factor the other keys keep "
+                 "unscaled query: without C, or a larger number, the other keys keep "
                  "their weight");
 }
 

@@ -61,88 +61,6 @@ uint64_t lab_grade_seed(uint64_t seed, const char *name)
 
 /* ---- texts ----------------------------------------------------------------------- */
 
-/* Whether two words are the same but for case, and blanks and "_" for "-". */
-static int is_word(const char *choice, const char *word, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char c = word[i] == ' ' || word[i] == '_' ? '-' : word[i];
-        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != choice[i])
-            return 0;
-    }
-    return 1;
-}
-
-/* The number of a word among "this|that", or -1. */
-static int find_choice(const char *choices, const char *word)
-{
-    const char *const blank = " \t\r\n";
-    word += strspn(word, blank);
-    size_t length = strlen(word);
-    while (length && strchr(" \t\r\n.", word[length - 1]))
-        length--;
-    for (int index = 0;; index++) {
-        const size_t here = strcspn(choices, "|");
-        if (here == length && is_word(choices, word, length))
-            return index;
-        if (!choices[here])
-            return -1;
-        choices += here + 1;
-    }
-}
-
-void lab_grade_letters(int part, char *text, size_t size)
-{
-    const struct lab_letters *const letters =
-        lab_letters_of(lab_grade_part(part)->probing->letters);
-    struct lab_text names = {text, size, 0};
-    *text = 0;
-    for (int i = 0; i < letters->known; i++)
-        lab_text_add(&names, "%s%s", i ? " " : "", letters->place[i].name);
-}
-
-static int is_known(const struct lab_part *part, const char *name)
-{
-    const struct lab_letters *const letters = lab_letters_of(part->probing->letters);
-    for (int i = 0; i < letters->known; i++)
-        if (!strcmp(letters->place[i].name, name))
-            return 1;
-    return !strcmp(name, "pi") || !strcmp(name, "e") || !strcmp(name, "inf");
-}
-
-int lab_grade_check(int part, const char *text, char *why, size_t size)
-{
-    const struct lab_part *const p = lab_grade_part(part);
-    struct lab_expression expression;
-    struct lab_expression_error error;
-
-    if (p->choices) {
-        if (find_choice(p->choices, text) >= 0)
-            return 0;
-        snprintf(why, size, "'%.40s' is none of %s", text, p->choices);
-        for (char *c = why; *c; c++)
-            if ((unsigned char)*c < ' ')
-                *c = '?';
-        return -1;
-    }
-    if (lab_expression_parse(text, &expression, &error)) {
-        snprintf(why, size, "column %d: %s", error.column, error.text);
-        return -1;
-    }
-    for (int i = 0; i < expression.letters; i++)
-        if (!is_known(p, expression.letter[i])) {
-            char all[160];
-            if (lab_expression_is_function(expression.letter[i])) {
-                snprintf(why, size, "%s needs its argument in parentheses",
-                         expression.letter[i]);
-                return -1;
-            }
-            lab_grade_letters(part, all, sizeof all);
-            snprintf(why, size, "no letter '%s' here, of %s", expression.letter[i], all);
-            return -1;
-        }
-    return 0;
-}
-
 /* How many texts of a part are given. */
 static int given(const struct lab_answer *answer, int part)
 {
@@ -189,9 +107,9 @@ static void set_texts(struct lab_asked *asked, const char *const *text)
         if (!text[k])
             asked->choice[k] = 0;
         else if (part->choices)
-            asked->choice[k] = find_choice(part->choices, text[k]);
+            asked->choice[k] = lab_find_choice(part->choices, text[k]);
         else
-            lab_expression_parse(text[k], &asked->formula[k], &ignored);
+            lab_answer_parse(part, text[k], &asked->formula[k], &ignored);
 }
 
 /* ---- words ------------------------------------------------------------------------ */
@@ -219,39 +137,44 @@ static void add_numbers(const struct lab_asked *asked,
                      found->claimed);
 }
 
-/* "at your q, the error vanishes as C grows (0 at the end)" */
+/* The error of a query without C, for the numbers of keys that it is judged for. */
+static void add_range(const struct lab_probe_result *result, struct lab_text *text)
+{
+    char most[32] = "no more than rounding";
+    if (result->limit.residual > 1e-15)
+        snprintf(most, sizeof most, "at most %.2g", result->limit.residual);
+    lab_text_add(text, "off by %s for n = 2 to %d, where %g is allowed", most,
+                 LAB_CONSTANT_N, LAB_SMALL);
+}
+
+/* "as C grows while alpha |q|^2 -> 0, the error falls to 2e-07" */
 static void add_limit(const struct lab_asked *asked,
                       const struct lab_probe_result *result, struct lab_text *text)
 {
     const char *const grows = asked->part->probing->claim.grows;
     const unsigned needs = result->limit.needs;
+    const char *comma = "";
     if (!needs) {
-        lab_text_add(text,
-                     "without C, and so near it: the error is below %g for every n up to "
-                     "1000 (%.2g)",
-                     LAB_SMALL, result->limit.residual);
+        lab_text_add(text, "a query without C: ");
+        add_range(result, text);
         return;
     }
-    lab_text_add(text, "the error vanishes");
-    if (needs & LAB_FREE_EVENT)
-        lab_text_add(text, " where gamma > 0");
+    if (needs & LAB_FREE_EVENT) {
+        lab_text_add(text, "where gamma > 0");
+        comma = ", ";
+    }
     if (needs & LAB_FREE_SCALE)
-        lab_text_add(text, " as %s grows", grows ? grows : "the scale");
+        lab_text_add(text, "%sas %s grows", comma, grows ? grows : "the scale");
     if (needs & LAB_FREE_ALPHA)
-        lab_text_add(text, needs & LAB_FREE_SCALE ? " while alpha |q|^2 -> 0"
-                                                  : " as alpha -> 0");
+        lab_text_add(
+            text, needs & LAB_FREE_SCALE ? " while alpha |q|^2 -> 0" : "%sas alpha -> 0",
+            comma);
     if (needs & LAB_FREE_EPS)
-        lab_text_add(text, " as eps falls and n grows");
-    lab_text_add(text, " (%.2g at the end)", result->limit.residual);
-}
-
-/* Whether two numbers differ as they are printed. */
-static int differ(const struct lab_finding *found)
-{
-    char computed[32], claimed[32];
-    snprintf(computed, sizeof computed, "%.6g", found->computed);
-    snprintf(claimed, sizeof claimed, "%.6g", found->claimed);
-    return strcmp(computed, claimed) != 0;
+        lab_text_add(text, "%sas eps falls and n grows", comma);
+    if (needs & ~(unsigned)LAB_FREE_EVENT)
+        lab_text_add(text, ", the error falls to %.2g", result->limit.residual);
+    else
+        lab_text_add(text, ", the error is %.2g", result->limit.residual);
 }
 
 /* ---- verdicts --------------------------------------------------------------------- */
@@ -270,7 +193,7 @@ static int try_repairs(const struct lab_asked *asked, struct lab_part_grade *gra
     return 0;
 }
 
-/* Whether a claim is wrong of the student's queries only. */
+/* Whether a claim is right for the solution's queries, and wrong for the student's. */
 static int blame_queries(const struct lab_asked *asked, struct lab_part_grade *grade)
 {
     struct lab_probe_result result;
@@ -278,17 +201,20 @@ static int blame_queries(const struct lab_asked *asked, struct lab_part_grade *g
     if (!asked->own_is_given)
         return 0;
     solved = *asked->own;
-    set_texts(&solved, solved.part->solution);
+    const struct lab_part *const part = solved.part;
+    set_texts(&solved, part->solution);
     other.own = &solved;
     if (lab_probe(&other, &result))
         return -1;
     if (result.mark < grade->mark)
-        snprintf(grade->error, sizeof grade->error,
-                 "of other queries it would be %s: yours do not give it",
-                 lab_mark_words(result.mark));
+        snprintf(grade->error, sizeof grade->error, "%s for %s%s%s, not for your %s",
+                 lab_mark_words(result.mark), part->solution[0],
+                 part->texts > 1 ? " and " : "", part->texts > 1 ? part->solution[1] : "",
+                 part->name);
     return 0;
 }
 
+/* A limit with full marks needs no counterexample. */
 static void add_evidence(const struct lab_asked *asked,
                          const struct lab_probe_result *result, enum lab_mark mark,
                          enum lab_mark repaired, struct lab_text *text)
@@ -299,14 +225,33 @@ static void add_evidence(const struct lab_asked *asked,
     }
     if (asked->own_is_given && !*result->found.why)
         lab_text_add(text, "at your %s, ", asked->own->part->name);
-    if (mark == LAB_MARK_LIMIT)
+    if (mark == LAB_MARK_LIMIT) {
         add_limit(asked, result, text);
-    if (mark == LAB_MARK_LIMIT && !differ(&result->found))
+        if (asked->part->approximate)
+            return;
+        lab_text_add(text, "; the exact value is asked%s",
+                     result->by_rounding ? "" : ": ");
+    }
+    if (result->by_rounding)
         return;
-    lab_text_add(text, "%s", mark == LAB_MARK_LIMIT ? "; largest at " : "");
     add_numbers(asked, result, text);
     if (mark == LAB_MARK_SLIP)
-        lab_text_add(text, "; so repaired it is %s", lab_mark_words(repaired));
+        lab_text_add(text, "; with this repair it is %s", lab_mark_words(repaired));
+    if (mark == LAB_MARK_WRONG && lab_is_constant(asked) && !*result->found.why &&
+        result->limit.residual < INFINITY) {
+        lab_text_add(text, "; without C ");
+        add_range(result, text);
+    }
+}
+
+/* A query that depends on what is drawn. */
+static void refuse_draw(const char *draw, struct lab_part_grade *grade,
+                        struct lab_text *evidence)
+{
+    grade->mark = LAB_MARK_WRONG;
+    snprintf(grade->error, sizeof grade->error,
+             "a query knows the means of the keys, not their draws");
+    lab_text_add(evidence, "%s is drawn after the query is fixed", draw);
 }
 
 /* All texts together. */
@@ -325,7 +270,7 @@ static int judge(const struct lab_asked *asked, struct lab_part_grade *grade,
         return -1;
     add_evidence(asked, &result, grade->mark, repaired, evidence);
     if (grade->mark != LAB_MARK_WRONG &&
-        (grade->mark != LAB_MARK_LIMIT || asked->part->approximate))
+        (grade->mark != LAB_MARK_LIMIT || asked->part->approximate || result.by_rounding))
         return 0;
     if (lab_name_error(asked, &result, grade->error, sizeof grade->error))
         return -1;
@@ -386,7 +331,8 @@ static int is_solved_by(const struct lab_asked *asked, const char *const *text)
     set_texts(&other, text);
     if (lab_probe(&other, &result))
         return -1;
-    return result.mark == LAB_MARK_RIGHT || result.mark == LAB_MARK_LIMIT;
+    return result.mark == LAB_MARK_RIGHT ||
+           (result.mark == LAB_MARK_LIMIT && asked->part->approximate);
 }
 
 /* The word of a list that is right: 1, 0 where none is, or -1. */
@@ -426,16 +372,19 @@ static int has_solved_queries(const struct lab_asked *asked)
 }
 
 /*
- * A solution, where the student's own queries have the one of the part, or a word; none
- * where the part is empty and the queries are others.
+ * The hint, if the student's queries are the solution's.  A solution, where the student's
+ * own queries have the one of the part, or a word; none where the part is empty and the
+ * queries are others.
  */
-static int set_solution(const struct lab_asked *asked, enum lab_mark mark, char *solution,
-                        size_t size)
+static int set_solution(const struct lab_asked *asked, struct lab_part_grade *grade)
 {
     const struct lab_part *const part = asked->part;
+    char *const solution = grade->solution;
+    const size_t size = sizeof grade->solution;
     struct lab_text text = {solution, size, 0};
     const int is_same = !asked->own_is_given || has_solved_queries(asked);
-    if (!is_same && mark == LAB_MARK_EMPTY)
+    grade->hint = is_same ? part->hint : NULL;
+    if (!is_same && grade->mark == LAB_MARK_EMPTY)
         return 0;
     const int applies = is_same ? 1 : is_solved_by(asked, part->solution);
 
@@ -476,6 +425,10 @@ static int open_own(const struct lab_answer *answer, int index, struct lab_asked
     asked->own_is_given = own_index != index && given(answer, own_index) > 0 &&
                           is_whole(readable(answer, own_index, &why), own_index);
     set_texts(own, asked->own_is_given ? answer->text[own_index] : own->part->solution);
+    if (lab_draw_in(own)) {
+        asked->own_is_given = 0;
+        set_texts(own, own->part->solution);
+    }
     return lab_asked_open(own);
 }
 
@@ -500,7 +453,10 @@ static int judge_part(const struct lab_answer *answer, int index, struct lab_ask
     for (int k = 0; k < part->texts; k++)
         text[k] = bits & 1u << k ? answer->text[index][k] : NULL;
     set_texts(asked, text);
-    if (is_whole(bits, index)) {
+    const char *const draw = is_whole(bits, index) ? lab_draw_in(asked) : NULL;
+    if (draw)
+        refuse_draw(draw, grade, &evidence);
+    else if (is_whole(bits, index)) {
         status = judge(asked, grade, &evidence);
         grade->points = grade->most * credit(part, rubric, grade->mark);
     }
@@ -524,8 +480,7 @@ static int grade_part(const struct lab_exercise *exercise,
     if (!status)
         status = judge_part(answer, index, asked, rubric, grade);
     if (!status && grade->points < grade->most)
-        status =
-            set_solution(asked, grade->mark, grade->solution, sizeof grade->solution);
+        status = set_solution(asked, grade);
     return status;
 }
 

@@ -77,9 +77,10 @@ struct lab_part_grade {
     double points, most;
     double computed, claimed; /* the numbers that decide; NaN: none */
     char error[160];          /* the name of a common error; "": none known */
-    char evidence[480];
+    char evidence[640];
     /* An answer that is right, at the student's own queries; "": none is known there. */
     char solution[200];
+    const char *hint; /* NULL: full marks, or the part's is about other queries */
 };
 
 struct lab_grade {

@@ -8,6 +8,9 @@
 
 enum { FIXED = 8, STREAM = 941 };
 
+#define EXACT                                                                            \
+    1e-11 /* error of an answer that is exact: rounding, and no constant added */
+
 static const int64_t fixed_n[FIXED] = {2, 2, 3, 3, 10, 10, 1000, 1000};
 static const double fixed_scale[FIXED] = {0.5, 10, 2, 50, 0.5, 10, 2, 50};
 static const double fixed_gamma[FIXED] = {0.5, 1, 1.5, 0.8, -0.6, 0.5, 1, -1.2};
@@ -40,7 +43,9 @@ void lab_probe_world(const struct lab_asked *asked, int number, struct lab_point
         point->eps = exp(between(log(1e-4), log(0.3), word[3]));
         point->alpha = word[4] % 3 ? exp(between(log(1e-5), log(1e-2), word[5])) : 0;
     }
-    if (!(probing->vary & LAB_VARY_ALPHA))
+    if (lab_queries_use_alpha(asked))
+        point->alpha = fmax(point->alpha, 1e-6);
+    else if (!(probing->vary & LAB_VARY_ALPHA))
         point->alpha = 0;
     if (!(probing->vary & LAB_VARY_GAMMA))
         point->gamma = 1;
@@ -63,7 +68,7 @@ static double difference_in(const struct lab_finding *found)
 {
     const double off =
         isnan(found->claimed) ? found->error : fabs(found->computed - found->claimed);
-    return found->error < LAB_TOLERANCE ? 0 : isnan(off) || *found->why ? INFINITY : off;
+    return found->error < EXACT ? 0 : isnan(off) || *found->why ? INFINITY : off;
 }
 
 /* ---- limits ------------------------------------------------------------------------ */
@@ -78,6 +83,8 @@ static int start_at(void *arg, int x, unsigned free, struct lab_point *from)
 {
     const struct trial *const trial = arg;
     lab_probe_world(trial->asked, x, from);
+    if (lab_is_constant(trial->asked) && from->n > LAB_CONSTANT_N)
+        from->n = LAB_CONSTANT_N;
     return !(free & LAB_FREE_SCALE && x < FIXED && x % 2);
 }
 
@@ -105,38 +112,15 @@ static int errors_at(void *arg, const struct lab_point *point, struct lab_errors
     return 0;
 }
 
-static int uses_scale(const struct lab_expression *formula)
-{
-    static const char *const scales[] = {"C", "beta", "C_1", "C_2", "C1", "C2", "c"};
-    for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
-        if (lab_expression_uses(formula, scales[s]))
-            return 1;
-    return 0;
-}
-
-/* Whether the claim is about queries that do not grow with C; 0 where it has others. */
-static int is_constant(const struct lab_asked *asked)
-{
-    const struct lab_probing *const probing = asked->part->probing;
-    const struct lab_asked *const own = probing->query ? asked : asked->own;
-    const struct lab_claim *const claim = &probing->claim;
-    if (!own || claim->query[0] || claim->rival || !(claim->free & LAB_FREE_SCALE))
-        return 0;
-    for (int h = 0; h < own->part->texts; h++)
-        if (uses_scale(&own->formula[h]))
-            return 0;
-    return 1;
-}
-
-/* Queries may also depend on the weight eps that they leave to the others. */
+/* Queries may depend on alpha, or on the weight eps that they leave to the others. */
 static unsigned free_of(const struct lab_asked *asked)
 {
     const unsigned free = asked->part->probing->claim.free;
-    const struct lab_asked *const own = asked->part->probing->query ? asked : asked->own;
-    if (!is_constant(asked))
+    if (!lab_is_constant(asked))
         return free;
-    const int uses_eps = lab_expression_uses(&own->formula[0], "eps");
-    return (free & ~(unsigned)LAB_FREE_SCALE) | (uses_eps ? LAB_FREE_EPS : 0);
+    return (free & ~(unsigned)LAB_FREE_SCALE) |
+           (lab_queries_use_eps(asked) ? LAB_FREE_EPS : 0) |
+           (lab_queries_use_alpha(asked) ? LAB_FREE_ALPHA : 0);
 }
 
 /* The smallest set of quantities whose limit makes the claim right. */
@@ -145,7 +129,7 @@ static int try_limits(const struct lab_asked *asked, struct lab_probe_result *re
     static const double nearer[] = {1e5, 250, 25};
     const struct lab_claim *const claim = &asked->part->probing->claim;
     struct trial trial = {asked, result};
-    const int is_bounded = is_constant(asked);
+    const int is_bounded = lab_is_constant(asked);
     struct lab_way way = {.free = free_of(asked),
                           .starts = LAB_PROBES,
                           .every = is_bounded,
@@ -179,6 +163,20 @@ static int try_limits(const struct lab_asked *asked, struct lab_probe_result *re
     return 0;
 }
 
+int lab_probe_exact(const struct lab_asked *asked)
+{
+    for (int x = 0; x < LAB_PROBES; x++) {
+        struct lab_point point;
+        struct lab_finding found;
+        lab_probe_world(asked, x, &point);
+        if (compare(asked, &point, &found))
+            return -1;
+        if (!(found.error < EXACT))
+            return 0;
+    }
+    return 1;
+}
+
 int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result)
 {
     memset(result, 0, sizeof *result);
@@ -196,9 +194,14 @@ int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result)
             result->found = found;
         }
         senseless += *found.why != 0;
-        if (!(found.error < LAB_TOLERANCE))
+        if (!(found.error < EXACT))
             result->mark = LAB_MARK_WRONG;
     }
+    if (result->mark == LAB_MARK_RIGHT &&
+        lab_is_exact_by_rounding(asked, &result->by_rounding))
+        return -1;
+    if (result->by_rounding)
+        result->mark = LAB_MARK_LIMIT;
     /* Shapes are the same in every world. */
     if (result->mark == LAB_MARK_RIGHT || senseless == LAB_PROBES)
         return 0;
@@ -210,7 +213,7 @@ static double scale_of(const struct lab_asked *asked, const struct lab_point *po
 {
     const struct lab_asked_claim *const claim = &asked->claim[asked->choice[0]];
     const int is_unscaled = asked->part->probing->word[asked->choice[0]].query &&
-                            !uses_scale(&claim->parsed.query[0].formula);
+                            !lab_uses_scale(&claim->parsed.query[0].formula);
     return is_unscaled ? 1 : point->scale;
 }
 
@@ -219,10 +222,10 @@ void lab_world_words(const struct lab_asked *asked, const struct lab_point *poin
 {
     const struct lab_probing *const probing = asked->part->probing;
     if (probing->alone)
-        lab_text_add(text, "world %d", point->number + 1);
+        lab_text_add(text, "case %d of %d", point->number + 1, LAB_PROBES);
     else
         lab_text_add(text, "n = %lld", (long long)point->n);
-    if (probing->claim.grows && !is_constant(asked))
+    if (probing->claim.grows && !lab_is_constant(asked))
         lab_text_add(text, ", %s = %.4g", probing->claim.grows, scale_of(asked, point));
     if (probing->vary & LAB_VARY_GAMMA)
         lab_text_add(text, ", gamma = %.4g", point->gamma);

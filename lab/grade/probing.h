@@ -70,6 +70,22 @@ struct lab_asked {
 /* Parses the claims of asked->part: 0, or -1.  Free asked->claim in any case. */
 int lab_asked_open(struct lab_asked *asked);
 
+/* ---- texts --------------------------------------------------------------------- */
+
+/* Whether the part has a letter of that name. */
+int lab_part_knows(const struct lab_part *part, const char *name);
+/* A letter that the part does not have; NULL: there is none. */
+const char *lab_unknown_letter(const struct lab_part *part,
+                               const struct lab_expression *formula);
+/* lab_expression_parse() of a text as students write it. */
+int lab_answer_parse(const struct lab_part *part, const char *text,
+                     struct lab_expression *formula, struct lab_expression_error *error);
+
+/* The number of a word among "this|that", or -1; "$" and "the" around it are dropped. */
+int lab_find_choice(const char *choices, const char *word);
+/* The draw of the keys that a query depends on; NULL: none. */
+const char *lab_draw_in(const struct lab_asked *queries);
+
 /* ---- texts at a point --------------------------------------------------------- */
 
 /* q = a mu_a + b mu_b + rest times the sum of the other means. */
@@ -106,6 +122,7 @@ enum { LAB_PROBES = 14 };
 
 struct lab_probe_result {
     enum lab_mark mark; /* right, limit or wrong */
+    int by_rounding;    /* exact in every world, but not for queries of other lengths */
     struct lab_point worst;
     struct lab_finding found; /* there */
     struct lab_point last;    /* the last point on the way to a limit */
@@ -117,9 +134,31 @@ struct lab_probe_result {
 
 void lab_probe_world(const struct lab_asked *asked, int number, struct lab_point *point);
 int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result);
+/* Whether the claim is exact in every world; or -1. */
+int lab_probe_exact(const struct lab_asked *asked);
 /* "n = 10, C = 2": the quantities that the part depends on. */
 void lab_world_words(const struct lab_asked *asked, const struct lab_point *point,
                      struct lab_text *text);
+
+/* ---- queries without C -------------------------------------------------------- */
+
+enum { LAB_CONSTANT_N = 100 }; /* keys for which they are judged, at most */
+
+/* Whether C, or another letter of the scale, occurs. */
+int lab_uses_scale(const struct lab_expression *formula);
+/* Whether the queries that the part is about use the letter. */
+int lab_queries_use_eps(const struct lab_asked *asked);
+int lab_queries_use_alpha(const struct lab_asked *asked);
+/* Whether the claim has a limit in C and its queries have none. */
+int lab_is_constant(const struct lab_asked *asked);
+/*
+ * The same answer with C for the largest number of its long queries, `own` the part of
+ * these: 1, 0 where they have C or are short, -1 where no number is written in them.
+ */
+int lab_name_constant(const struct lab_asked *asked, struct lab_asked *named,
+                      struct lab_asked *own);
+/* Whether an answer that is exact in every world is so by rounding alone.  0, or -1. */
+int lab_is_exact_by_rounding(const struct lab_asked *asked, int *by_rounding);
 
 /* ---- errors that have a name ------------------------------------------------ */
 

@@ -145,6 +145,10 @@ static int set_reason(const struct path *path, const struct lab_asked *asked,
 int lab_judge_vanishes(const struct lab_asked *asked, const struct lab_point *point,
                        struct lab_finding *found)
 {
+    /* The number of a query without C stands for it. */
+    struct lab_asked named, own;
+    if (lab_name_constant(asked, &named, &own) > 0)
+        asked = &named;
     *found = (struct lab_finding){.computed = 0, .claimed = 0};
     /* The paths are the same in all worlds. */
     for (int p = 0; point->number == 0 && p < PATHS; p++) {

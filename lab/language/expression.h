@@ -104,6 +104,11 @@ int lab_expression_evaluate(const struct lab_expression *expression,
  */
 int lab_expression_put(struct lab_expression *expression, const char *letter,
                        const char *formula);
+/* The largest number that is written in the formula, or 0. */
+double lab_expression_largest(const struct lab_expression *expression);
+/* Puts the letter wherever that number is written; 0, or -1 when there is no room. */
+int lab_expression_name(struct lab_expression *expression, double number,
+                        const char *letter);
 /* Turns all products round, as (X^T Y^T)^T does; 0, or -1 when there is no room for it.
  */
 int lab_expression_reverse(struct lab_expression *expression);

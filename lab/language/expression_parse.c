@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From text to steps in postfix order, by recursive descent of bounded depth. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -325,6 +326,32 @@ int lab_expression_put(struct lab_expression *expression, const char *letter,
         if (!is_it && append_step(expression, step))
             return -1;
     }
+    return 0;
+}
+
+double lab_expression_largest(const struct lab_expression *expression)
+{
+    double largest = 0;
+    for (int s = 0; s < expression->steps; s++)
+        if (expression->step[s].what == LAB_STEP_NUMBER)
+            largest = fmax(largest, expression->step[s].number);
+    return largest;
+}
+
+int lab_expression_name(struct lab_expression *expression, double number,
+                        const char *letter)
+{
+    if (expression->letters == LAB_EXPRESSION_LETTERS)
+        return -1;
+    snprintf(expression->letter[expression->letters], LAB_EXPRESSION_WORD, "%s", letter);
+    for (int s = 0; s < expression->steps; s++) {
+        struct lab_expression_step *const step = &expression->step[s];
+        if (step->what != LAB_STEP_NUMBER || fabs(step->number - number) > 0)
+            continue;
+        step->what = LAB_STEP_LETTER;
+        step->letter = (short)expression->letters;
+    }
+    expression->letters++;
     return 0;
 }
 

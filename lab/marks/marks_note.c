@@ -26,8 +26,12 @@ static void write_quote(const struct marks_sheet *sheet,
         lab_text_tex(out, claim->quote, strlen(claim->quote), 0);
         return;
     }
+    if (f >= 0 && !sheet->formula[f].is_tex) {
+        lab_text_prose(out, claim->quote);
+        return;
+    }
     lab_text_plain(claim->quote, plain, sizeof plain);
-    lab_text_html(out, f >= 0 && !sheet->formula[f].is_tex ? claim->quote : plain);
+    lab_text_html(out, plain);
 }
 
 static void write_part(const char *name, const char *text, FILE *out)

@@ -66,13 +66,14 @@ static void write_run(const struct marks_sheet *sheet, const struct marks_run *r
 {
     const struct lab_read_claim *const claim =
         run->claim >= 0 ? &sheet->marked->reading.claim[run->claim] : NULL;
+    const int is_tex = run->formula >= 0 && sheet->formula[run->formula].is_tex;
     const int display = run->formula >= 0 && is_wide(&sheet->formula[run->formula]);
     /* A formula of its own may be scrolled, also by keys. */
     lab_html(out, "<span class=\"{s}{s}{s}{s}{s}{s}{s}\"{s}>", claim ? "claim " : "",
              claim ? lab_read_verdict_name(claim->verdict) : "",
              run->bold ? " strong" : "", run->italic ? " slanted" : "",
              run->struck ? " struck" : "", display ? " display" : "",
-             run->formula >= 0 ? " set" : "", display ? " tabindex=\"0\"" : "");
+             is_tex ? " set" : "", display ? " tabindex=\"0\"" : "");
     if (run->formula >= 0)
         write_formula(sheet, run, out);
     else
@@ -80,17 +81,73 @@ static void write_run(const struct marks_sheet *sheet, const struct marks_run *r
     lab_html(out, "</span>");
 }
 
-/* Signs of a heading of Markdown at the begin of a block, with the blanks after them. */
-static size_t heading(const struct marks_sheet *sheet, const struct marks_block *block)
+/* What a block is by the markup at its begin, which is not shown. */
+struct shape {
+    size_t begin, end; /* of what is shown */
+    int heading;
+    int faint;   /* markup alone */
+    int is_item; /* of a list in LaTeX */
+};
+
+/* Bytes of the command of LaTeX at `at`; 0: another one. */
+static size_t command(const char *source, size_t at, size_t end, const char *name)
 {
-    const char *const source = sheet->marked->source;
-    size_t signs = 0;
-    while (block->begin + signs < block->end && source[block->begin + signs] == '#')
-        signs++;
-    size_t size = signs;
-    while (block->begin + size < block->end && source[block->begin + size] == ' ')
-        size++;
-    return signs > 0 && signs <= 6 && size > signs ? size : 0;
+    const size_t size = strlen(name);
+    return at + size <= end && !memcmp(source + at, name, size) &&
+                   !(at + size < end && isalpha((unsigned char)source[at + size]))
+               ? size
+               : 0;
+}
+
+/* "## Title". */
+static void shape_markdown(const char *source, struct shape *shape)
+{
+    size_t at = shape->begin;
+    while (at < shape->end && source[at] == '#')
+        at++;
+    if (at == shape->begin || at > shape->begin + 6 || at == shape->end ||
+        source[at] != ' ')
+        return;
+    shape->heading = 1;
+    shape->begin = at + strspn(source + at, " ");
+}
+
+/* "\section{Title}", "\item", and lines such as "\begin{enumerate}". */
+static void shape_latex(const char *source, struct shape *shape)
+{
+    static const char *const titles[] = {
+        "\\section",     "\\subsection", "\\subsubsection",  "\\section*",
+        "\\subsection*", "\\title",      "\\subsubsection*", "\\paragraph"};
+    static const char *const alone[] = {"\\documentclass", "\\usepackage", "\\begin",
+                                        "\\end",           "\\maketitle",  "\\newcommand",
+                                        "\\author",        "\\date"};
+    const size_t end = shape->end;
+    const size_t at = shape->begin + strspn(source + shape->begin, " \t");
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        const size_t size = command(source, at, end, titles[i]);
+        if (size && at + size < end && source[at + size] == '{' && source[end - 1] == '}')
+            *shape = (struct shape){.begin = at + size + 1, .end = end - 1, .heading = 1};
+    }
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
+        shape->faint |= command(source, at, end, alone[i]) > 0;
+    const size_t item = command(source, at, end, "\\item");
+    if (item) {
+        shape->is_item = 1;
+        shape->begin = at + item;
+    }
+}
+
+static struct shape shape_of(const struct marks_sheet *sheet,
+                             const struct marks_block *block)
+{
+    struct shape shape = {.begin = block->begin, .end = block->end};
+    const int f = marks_formula_at(sheet, block->begin);
+    if (f >= 0 && sheet->formula[f].is_tex)
+        return shape;
+    shape_markdown(sheet->marked->source, &shape);
+    if (!shape.heading)
+        shape_latex(sheet->marked->source, &shape);
+    return shape;
 }
 
 static int is_blank(const struct marks_sheet *sheet, const struct marks_block *block)
@@ -111,19 +168,21 @@ static void write_block(const struct marks_sheet *sheet, const struct marks_bloc
                         struct place *place, FILE *out)
 {
     const struct lab_reading *const reading = &sheet->marked->reading;
-    const size_t signs = heading(sheet, block);
+    const struct shape shape = shape_of(sheet, block);
     const int first = place->claim;
     struct marks_block words = *block;
     struct marks_run run = {0};
-    words.begin += signs;
+    words.begin = shape.begin;
+    words.end = shape.end;
     lab_html(out,
-             "<div class=\"line{s}\"><div class=\"words\" id=\"s{d}-L{d}\"{s}><span "
+             "<div class=\"line{s}\"><div class=\"words{s}\" id=\"s{d}-L{d}\"{s}><span "
              "class=\"no\">{d} ",
-             place->after_blank ? " gap" : "", place->number, block->line,
-             signs ? " role=\"heading\" aria-level=\"3\"" : "", block->line);
+             place->after_blank ? " gap" : "", shape.faint ? " faint" : "", place->number,
+             block->line, shape.heading ? " role=\"heading\" aria-level=\"3\"" : "",
+             block->line);
     for (int l = 1; l < block->lines; l++)
         lab_html(out, "<i id=\"s{d}-L{d}\"></i>", place->number, block->line + l);
-    lab_html(out, "</span>");
+    lab_html(out, "</span>{s}", shape.is_item ? "\u2022 " : "");
     while (marks_next_run(sheet, &words, &run))
         write_run(sheet, &run, out);
     lab_html(out, "</div>");

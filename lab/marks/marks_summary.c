@@ -53,8 +53,16 @@ static void write_points(const struct lab_reading *reading, FILE *out)
 {
     if (reading->questions == 0)
         return;
-    lab_html(out, "<div class=\"box\"><table class=\"points\"><thead><tr><th>question"
-                  "</th><th class=\"n\">points</th><th>why</th></tr></thead><tbody>\n");
+    lab_html(out, "<h3>Points</h3>\n<ul class=\"scores\">");
+    for (int q = 0; q < reading->questions; q++) {
+        const struct lab_read_points *const one = &reading->question[q];
+        lab_html(out, "<li{s}>{h} <b>{n3}</b>\u202f/\u202f{n3}</li>\n",
+                 one->points > 0 ? "" : " class=\"none\"", one->question, one->points,
+                 one->of);
+    }
+    lab_html(out, "</ul>\n<details class=\"why\"><summary>Why</summary>\n<div "
+                  "class=\"box\"><table class=\"points\"><thead><tr><th>question</th><th "
+                  "class=\"n\">points</th><th>found</th></tr></thead><tbody>\n");
     for (int q = 0; q < reading->questions; q++) {
         const struct lab_read_points *const one = &reading->question[q];
         lab_html(out,
@@ -62,7 +70,7 @@ static void write_points(const struct lab_reading *reading, FILE *out)
                  "</tr>\n",
                  one->question, one->points, one->of, one->words);
     }
-    lab_html(out, "</tbody></table></div>\n");
+    lab_html(out, "</tbody></table></div></details>\n");
 }
 
 /* Words in which every "line 12" is a link to the line. */

@@ -151,14 +151,20 @@ attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
 
 /* ---- for experiments --------------------------------------------------- */
 
+int lab_measure_as(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
+                   const struct lab_problem *problem)
+{
+    attend_error err = {.message = "out of memory"};
+
+    if (lab_forward_as(ctx, dtype, problem, &err) != ATTEND_OK)
+        return lab_fail(session, "%s", err.message);
+    return 0;
+}
+
 int lab_measure(struct lab_session *session, attend_context *ctx,
                 const struct lab_problem *problem)
 {
-    attend_error err;
-
-    if (lab_forward(ctx, problem, &err) != ATTEND_OK)
-        return lab_fail(session, "%s", err.message);
-    return 0;
+    return lab_measure_as(session, ctx, ATTEND_F64, problem);
 }
 
 int lab_measure_scores(struct lab_session *session, attend_context *ctx, int64_t n,

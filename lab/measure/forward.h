@@ -52,7 +52,9 @@ attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
 void lab_narrow(attend_dtype dtype, const double *from, void *to, int64_t count);
 void lab_widen(attend_dtype dtype, const void *from, double *to, int64_t count);
 
-/* lab_forward() in a session: 0, or -1 after lab_fail(). */
+/* lab_forward_as() and lab_forward() in a session: 0, or -1 after lab_fail(). */
+int lab_measure_as(struct lab_session *session, attend_context *ctx, attend_dtype dtype,
+                   const struct lab_problem *problem);
 int lab_measure(struct lab_session *session, attend_context *ctx,
                 const struct lab_problem *problem);
 /* One row whose scores are given: q = 1, k_i = scores[i]. */

@@ -229,10 +229,17 @@ struct lab_estimate lab_estimate_probability(const struct lab_moments *moments)
 struct lab_estimate lab_estimate_by(enum lab_estimator how,
                                     const struct lab_moments *moments, double most)
 {
+    struct lab_moments gap = *moments;
+
+    gap.size = 1;
     switch (how) {
+    case LAB_VARIANCE_OF_GAP:
+        return lab_estimate_variance(&gap);
     case LAB_MEAN:
+    case LAB_VANISHING_MEAN:
         return lab_estimate_mean(moments);
     case LAB_VARIANCE:
+    case LAB_VANISHING_VARIANCE:
         return lab_estimate_variance(moments);
     case LAB_MEAN_WITHIN:
         return lab_estimate_mean_within(moments, 0, most);

@@ -69,11 +69,14 @@ struct lab_estimate lab_estimate_probability(const struct lab_moments *moments);
 enum lab_estimator {
     LAB_MEAN,
     LAB_VARIANCE,
+    LAB_VARIANCE_OF_GAP, /* of differences of numbers of size 1 */
     LAB_MEAN_WITHIN,
     LAB_VARIANCE_WITHIN,
     LAB_DISTANCE,
     LAB_SQUARE,
-    LAB_PROBABILITY
+    LAB_PROBABILITY,
+    LAB_VANISHING_MEAN, /* of what is 0 but for rounding */
+    LAB_VANISHING_VARIANCE
 };
 struct lab_estimate lab_estimate_by(enum lab_estimator how,
                                     const struct lab_moments *moments, double most);

@@ -174,12 +174,15 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     return failed;
 }
 
-static int open_worker(struct lab_worker *worker, size_t scratch)
+static int open_worker(struct lab_worker *worker, const struct lab_blocks *blocks,
+                       uint64_t seed)
 {
     attend_options options = attend_options_default();
 
     options.threads = 1;
-    worker->scratch = calloc(scratch + 1, sizeof(double));
+    worker->seed = seed;
+    worker->stream = blocks->stream;
+    worker->scratch = calloc(blocks->scratch + 1, sizeof(double));
     return !worker->scratch ||
            attend_context_create(&worker->ctx, &options, NULL) != ATTEND_OK;
 }
@@ -208,7 +211,7 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
     for (size_t b = 0; b < (size_t)most && bins && wave.results; b++)
         wave.results[b].histogram = bins + b * count;
     for (int w = 0; w < threads && !failed; w++)
-        failed = open_worker(&wave.workers[w], blocks->scratch);
+        failed = open_worker(&wave.workers[w], blocks, session->seed);
     if (failed)
         lab_fail(session, "out of memory for the trials");
     else
@@ -228,11 +231,18 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
 
 enum { BLOCK = 16 };
 
+/* The arg of a block. */
+struct plan {
+    lab_trial trial;
+    const void *arg;
+    int count;
+};
+
 static attend_status perform_trials(const void *arg, struct lab_worker *worker,
                                     int64_t first, int64_t trials,
                                     struct lab_block *block)
 {
-    const struct lab_trials *const plan = arg;
+    const struct plan *const plan = arg;
     double values[LAB_TRIAL_VALUES_MAX];
 
     for (int64_t t = first; t < first + trials; t++) {
@@ -246,15 +256,18 @@ static attend_status perform_trials(const void *arg, struct lab_worker *worker,
     return ATTEND_OK;
 }
 
-int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+int lab_measure_trials(struct lab_session *session, lab_trial trial, const void *arg,
+                       uint64_t stream, int64_t trials, int count, int64_t scratch,
                        struct lab_moments *moments)
 {
-    const struct lab_blocks blocks = {.trials = plan->trials,
+    const struct plan plan = {trial, arg, count};
+    const struct lab_blocks blocks = {.trials = trials,
                                       .size = BLOCK,
-                                      .count = plan->count,
-                                      .scratch = plan->scratch,
+                                      .count = count,
+                                      .scratch = (size_t)scratch,
+                                      .stream = stream,
                                       .perform = perform_trials,
-                                      .arg = plan};
+                                      .arg = &plan};
 
     return lab_measure_blocks(session, &blocks, moments, NULL);
 }

@@ -17,9 +17,10 @@ enum { LAB_TRIAL_VALUES_MAX = 32 };
 
 /* State of one thread. */
 struct lab_worker {
-    attend_context *ctx; /* of one thread */
-    double *scratch;     /* as many numbers as were asked for, zeroed at first */
-    attend_error err;    /* of the last failure */
+    attend_context *ctx;   /* of one thread */
+    double *scratch;       /* as many numbers as were asked for, zeroed at first */
+    uint64_t seed, stream; /* of the random numbers */
+    attend_error err;      /* of the last failure */
 };
 
 /* ---- blocks ------------------------------------------------------------ */
@@ -35,6 +36,7 @@ struct lab_blocks {
     int64_t trials, size; /* of all, and of a block but the last */
     int count;            /* of values, at most LAB_TRIAL_VALUES_MAX */
     size_t scratch;       /* numbers per thread */
+    uint64_t stream;      /* of their random numbers; the seed is the session's */
     /* Trials first .. first + trials - 1; another block may run on another worker. */
     attend_status (*perform)(const void *arg, struct lab_worker *worker, int64_t first,
                              int64_t trials, struct lab_block *block);
@@ -59,16 +61,12 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
 typedef attend_status (*lab_trial)(const void *arg, struct lab_worker *worker,
                                    uint64_t trial, double *values);
 
-struct lab_trials {
-    lab_trial trial;
-    const void *arg;
-    int64_t trials;
-    int count;      /* of values, at most LAB_TRIAL_VALUES_MAX */
-    size_t scratch; /* numbers per thread */
-};
-
-/* Moments of every value, as lab_measure_blocks() gives them. */
-int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+/*
+ * Moments of `count` values, at most LAB_TRIAL_VALUES_MAX, as lab_measure_blocks() gives
+ * them; each thread has `scratch` numbers.
+ */
+int lab_measure_trials(struct lab_session *session, lab_trial trial, const void *arg,
+                       uint64_t stream, int64_t trials, int count, int64_t scratch,
                        struct lab_moments *moments);
 
 #endif

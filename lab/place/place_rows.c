@@ -19,7 +19,6 @@ enum { GROUP = LAB_TRIAL_VALUES_MAX / 2 };
 struct group {
     const struct lab_pairs *pairs;
     int64_t first, count;
-    uint64_t seed;
 };
 
 /* The share of the first key that is outside 0.1 .. 0.9 is lopsided. */
@@ -33,7 +32,7 @@ static attend_status pairs_trial(const void *arg, struct lab_worker *worker,
     const int64_t d = pairs->d, draws = 2 * pairs->count, keys = 2 * group->count;
     double *const k = worker->scratch, *const x = k + keys * d, *const w = x + keys;
 
-    lab_normals(group->seed, pairs->stream,
+    lab_normals(worker->seed, worker->stream,
                 number * (uint64_t)draws + 2 * (uint64_t)group->first, x, keys);
     for (int64_t j = 0; j < keys; j++)
         lab_noisy_key(pairs->k + (2 * group->first + j) * d, 1 + pairs->noise * x[j], 0,
@@ -70,18 +69,12 @@ int lab_pairs_measure(struct lab_session *session, const struct lab_pairs *pairs
 {
     for (int64_t first = 0; first < pairs->count; first += GROUP) {
         const int64_t left = pairs->count - first;
-        const struct group group = {.pairs = pairs,
-                                    .first = first,
-                                    .count = left < GROUP ? left : GROUP,
-                                    .seed = session->seed};
-        const struct lab_trials plan = {.trial = pairs_trial,
-                                        .arg = &group,
-                                        .trials = pairs->trials,
-                                        .count = (int)(2 * group.count),
-                                        .scratch =
-                                            (size_t)(2 * group.count * (pairs->d + 2))};
+        const struct group group = {
+            .pairs = pairs, .first = first, .count = left < GROUP ? left : GROUP};
         struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
-        if (lab_measure_trials(session, &plan, moments))
+        if (lab_measure_trials(session, pairs_trial, &group, pairs->stream, pairs->trials,
+                               (int)(2 * group.count), 2 * group.count * (pairs->d + 2),
+                               moments))
             return -1;
         for (int64_t p = 0; p < group.count; p++) {
             to[first + p] = predict(pairs, first + p);

@@ -282,8 +282,9 @@ static int measure(struct lab_run *run, const struct lab_synthetic *head, int64_
 
     for (int f = 0; f < LAB_KEY_FORMATS; f++)
         plan.is_wanted[f] = lab_transfer_wants(run, f);
-    if (lab_run_trials(run, trial, &plan, trials, VALUES,
-                       lab_synthetic_size(head) + lab_transfer_scratch(&shape), moments))
+    if (lab_measure_trials(&run->session, trial, &plan, head->stream, trials, VALUES,
+                           lab_synthetic_size(head) + lab_transfer_scratch(&shape),
+                           moments))
         return -1;
     for (int f = 0; f < LAB_KEY_FORMATS; f++)
         errors[f] = errors_of_trials(moments, f);

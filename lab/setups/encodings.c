@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "attend/layer.h"
+#include "attend/theory.h"
 #include "lab/measure/forward.h"
+#include "lab/setups/tokens.h"
 
 void lab_encode(const struct lab_encodings *e, int64_t first, int64_t count, double *phi)
 {
@@ -25,10 +27,10 @@ void lab_encode(const struct lab_encodings *e, int64_t first, int64_t count, dou
                         NULL);
 }
 
-int lab_encodings_dot(struct lab_session *session, const struct lab_encodings *e,
-                      int64_t count, const double *a, const double *b, double *dot)
+int lab_encodings_dot(const struct lab_encodings *e, int64_t count, const double *a,
+                      const double *b, double *dot)
 {
-    return lab_measure(session, e->ctx,
+    return lab_measure(e->session, e->ctx,
                        &LAB_PROBLEM(1, e->d, a, b, 1.0, .nb = count, .lse = dot));
 }
 
@@ -37,6 +39,7 @@ int lab_encodings_open(struct lab_session *session, enum lab_positions kind, int
 {
     const size_t count = (size_t)(LAB_ENCODINGS_MAX * d);
     *e = (struct lab_encodings){
+        .session = session,
         .kind = kind,
         .d = d,
         .a = malloc((2 * count + LAB_ENCODINGS_MAX) * sizeof *e->a)};
@@ -56,8 +59,7 @@ void lab_encodings_close(struct lab_encodings *e)
 }
 
 /* |phi_t - phi_0|, from the difference itself: no digits are lost where it is small. */
-static int distance_to(struct lab_session *session, struct lab_encodings *e, int64_t t,
-                       double *distance)
+static int distance_to(struct lab_encodings *e, int64_t t, double *distance)
 {
     double *const zero = e->b + e->d;
 
@@ -65,19 +67,18 @@ static int distance_to(struct lab_session *session, struct lab_encodings *e, int
     lab_encode(e, 0, 1, zero);
     for (int64_t c = 0; c < e->d; c++)
         e->b[c] -= zero[c];
-    if (lab_encodings_dot(session, e, 1, e->b, e->b, distance))
+    if (lab_encodings_dot(e, 1, e->b, e->b, distance))
         return -1;
     *distance = sqrt(*distance);
     return 0;
 }
 
-int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e,
-                            int64_t first, int64_t count)
+int lab_encodings_dot_first(struct lab_encodings *e, int64_t first, int64_t count)
 {
     lab_encode(e, first, count, e->a);
     lab_encode(e, 0, 1, e->b);
     return lab_measure(
-        session, e->ctx,
+        e->session, e->ctx,
         &LAB_PROBLEM(1, e->d, e->a, e->b, 1.0, .nq = count, .lse = e->dot));
 }
 
@@ -85,26 +86,25 @@ int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e
  * Encodings have equal norms: the nearest has the largest product.  Those that are as
  * large but for rounding are compared by their distances.
  */
-int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
-                              int64_t T, double *distance)
+int64_t lab_encodings_nearest(struct lab_encodings *e, int64_t T, double *distance)
 {
     const double rounding = 1e-14 * (double)e->d;
     double largest = -INFINITY;
     int64_t best = 1;
 
     *distance = INFINITY;
-    for (int64_t first = 1; first < T && !lab_stopped(session);
+    for (int64_t first = 1; first < T && !lab_stopped(e->session);
          first += LAB_ENCODINGS_MAX) {
         const int64_t count =
             T - first < LAB_ENCODINGS_MAX ? T - first : LAB_ENCODINGS_MAX;
-        if (lab_encodings_dot_first(session, e, first, count))
+        if (lab_encodings_dot_first(e, first, count))
             return -1;
         for (int64_t i = 0; i < count; i++) {
             double here;
             if (e->dot[i] < largest - rounding)
                 continue;
             largest = fmax(largest, e->dot[i]);
-            if (distance_to(session, e, first + i, &here))
+            if (distance_to(e, first + i, &here))
                 return -1;
             if (here < *distance) {
                 *distance = here;
@@ -113,4 +113,59 @@ int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings 
         }
     }
     return best;
+}
+
+/* ---- attention ----------------------------------------------------------------- */
+
+/* Attention on x with positions shift, shift + 1, ...; `moved` (t, d) is scratch. */
+static int attend_at(struct lab_session *session, attend_context *ctx,
+                     enum lab_positions kind, const struct lab_tokens *tokens,
+                     const double *x, int64_t shift, double *moved, double *h)
+{
+    const int64_t t = tokens->t, count = t * tokens->d;
+    int64_t positions[LAB_POSITIONS_MAX];
+
+    for (int64_t i = 0; i < t; i++)
+        positions[i] = i + shift;
+    if (kind == LAB_SINUSOID) {
+        attend_layer_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAYER_BASE, positions,
+                               moved, NULL);
+        for (int64_t i = 0; i < count; i++)
+            moved[i] += x[i];
+    }
+    return lab_tokens_layer(
+        session, ctx, tokens, NULL,
+        kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
+        positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
+}
+
+int lab_positions_defects(struct lab_session *session, attend_context *ctx,
+                          enum lab_positions kind, int64_t t, int64_t d, int64_t offset,
+                          double *permuted, double *shifted)
+{
+    struct lab_tokens tokens = {.t = t, .d = d, .heads = 1, .dtype = ATTEND_F64};
+    const int64_t count = t * d;
+    double *const px = malloc((size_t)(5 * count) * sizeof *px), *const h = px + count;
+    double *const got = h + count, *const expect = got + count;
+    double *const scratch = expect + count;
+    int64_t order[LAB_POSITIONS_MAX];
+
+    int failed = px == NULL || lab_tokens_open(session, &tokens);
+    if (failed)
+        lab_fail(session, "out of memory for %lld tokens", (long long)t);
+    else {
+        lab_tokens_order(session->seed, t, order);
+        attend_theory_permute_rows(tokens.x, t, d, order, px);
+        failed = attend_at(session, ctx, kind, &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(session, ctx, kind, &tokens, px, 0, scratch, got);
+    }
+    if (!failed) {
+        attend_theory_permute_rows(h, t, d, order, expect);
+        *permuted = lab_most_apart(got, expect, count);
+        failed = attend_at(session, ctx, kind, &tokens, tokens.x, offset, scratch, got);
+        *shifted = lab_most_apart(got, h, count);
+    }
+    lab_tokens_close(&tokens);
+    free(px);
+    return failed ? -1 : 0;
 }

@@ -21,12 +21,27 @@ void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b
 /* q = a mu_a + b mu_b + rest of the others' direction, in the same columns. */
 void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
 
+/* The exercise's pair, and the engine that computes it. */
+struct lab_exact_pair {
+    struct lab_session *session;
+    attend_context *ctx;
+    double n, sigma2;
+};
+
 /* E|c - (v_a + v_b)/2|^2 of one head C (mu_a + mu_b) and of two, C mu_a and C mu_b. */
 struct lab_pair_mse {
     double one, two;
 };
 
-int lab_pair_measure_mse(struct lab_session *session, attend_context *ctx, double n,
-                         double C, double sigma2, struct lab_pair_mse *mse);
+int lab_pair_measure_mse(const struct lab_exact_pair *pair, double C,
+                         struct lab_pair_mse *mse);
+/*
+ * The scale C that is best for one head, and the one above which two heads have the
+ * smaller error, found on the engine to about LAB_SCALE_ERROR; NaN: there is none up
+ * to 100.
+ */
+#define LAB_SCALE_ERROR 1e-6
+int lab_pair_best_scale(const struct lab_exact_pair *pair, double *C);
+int lab_pair_crossover(const struct lab_exact_pair *pair, double *C);
 
 #endif

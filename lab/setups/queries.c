@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/setups/queries.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,4 +123,22 @@ attend_theory_query lab_query_at(const struct lab_queries *queries, int head, do
 
     return (attend_theory_query){.a = fixed[0] + C * scaled[0],
                                  .b = fixed[1] + C * scaled[1]};
+}
+
+int lab_weights_parse(const char *text, int most, double *w)
+{
+    double sum = 0;
+    int count = 0;
+
+    for (char *end; *text; text = *end ? end + 1 : end) {
+        const double weight = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || !(weight > 0) || !isfinite(weight) ||
+            count == most)
+            return -1;
+        w[count++] = weight;
+        sum += weight;
+    }
+    for (int i = 0; i < count; i++)
+        w[i] /= sum;
+    return count;
 }

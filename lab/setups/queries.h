@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two queries by name or as text: "2a-b,3b". */
+/* Two queries by name or as text, "2a-b,3b", and weights as text, "3,2,1". */
 #ifndef LAB_QUERIES_H
 #define LAB_QUERIES_H
 
@@ -27,5 +27,11 @@ struct lab_queries {
 int lab_queries_parse(const char *text, struct lab_queries *queries, char *why,
                       unsigned long size);
 attend_theory_query lab_query_at(const struct lab_queries *queries, int head, double C);
+
+/*
+ * At most `most` positive numbers with commas between, scaled to sum 1, into w.  Their
+ * number, 0 for no text, -1 for another text.
+ */
+int lab_weights_parse(const char *text, int most, double *w);
 
 #endif

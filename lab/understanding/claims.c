@@ -314,7 +314,7 @@ static int has_label(const struct lab_reader *reader, int side)
             while (end < p->end && source[end] == '}')
                 end++;
             return end + 1 < p->end && source[end] == '_' &&
-                   !strncmp(source + end, "_{}", 3) == 0;
+                   strncmp(source + end, "_{}", 3) != 0;
         }
     return 0;
 }
@@ -493,7 +493,7 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
         if (chain.count == 0 || is_mended_by_condition(reader, i))
             continue;
         if (lab_premise(reader, i, &chain)) {
-            if (lab_receive_other(reader, "a case"))
+            if (!is_condition(reader, &chain) && lab_receive_other(reader, "a case"))
                 return -1;
             continue;
         }

@@ -35,7 +35,8 @@ class Part:
 class PartGrade:
     """computed, claimed: the numbers that decide; NaN where there are none.
 
-    error: the name of a common error, or "".
+    error: the name of a common error, or "".  hint: "" with full marks, and where the part's is
+    about other queries than the student's.
     """
 
     question: str
@@ -141,7 +142,6 @@ def grade(
         record(
             PartGrade,
             each,
-            hint=part.hint,
             solution=each["solution"] if each["points"] < each["of"] else "; ".join(part.solution),
         )
         for part, each in zip(_parts(), found["parts"], strict=True)

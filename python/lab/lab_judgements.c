@@ -110,7 +110,8 @@ static PyObject *put_grade(const struct lab_form *form, const struct lab_grade *
     for (int p = 0; p < LAB_GRADE_PARTS; p++) {
         lab_json_begin(&json, '{');
         lab_json_part(&json, p, &grade->part[p]);
-        lab_json_put(&json, "solution:s }", grade->part[p].solution);
+        lab_json_put(&json, "solution:s hint:s }", grade->part[p].solution,
+                     grade->part[p].hint ? grade->part[p].hint : "");
     }
     lab_json_end(&json, ']');
     return lab_end(&json, '}');

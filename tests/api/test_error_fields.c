@@ -138,10 +138,5 @@ TEST(a_long_message_ends_before_the_field)
     CHECK(memchr(err.message, '\0', sizeof err.message) != NULL, "not terminated");
 }
 
-int main(void)
-{
-    ctx = open_context(NULL);
-    test_run_all();
-    attend_context_destroy(ctx);
-    return test_finish();
-}
+BEFORE_ALL { ctx = open_context(NULL); }
+AFTER_ALL { attend_context_destroy(ctx); }

@@ -3,7 +3,6 @@
  * Floating-point environments of the caller and of the host's threads: calls have the
  * bits of the default environment, raise no signal, and restore it.
  */
-#define _GNU_SOURCE
 #include <fenv.h>
 #include <pthread.h>
 
@@ -281,11 +280,10 @@ static const struct results *expected(const char *isa)
 
     options.isa = isa;
     options.threads = 1;
-    attend_context *const ctx = open_context(&options);
+    auto_context const ctx = open_context(&options);
     if (!ctx)
         return NULL;
     call_all(ctx, &want);
-    attend_context_destroy(ctx);
     for (int x = 0; x < want.calls; x++)
         if (want.status[x] != ATTEND_OK) {
             test_fail(__FILE__, __LINE__, isa, "call %d: status %d", x,
@@ -368,10 +366,9 @@ static void set_on_lent_threads(const char *isa, const struct results *want)
     options.threads = 4;
     options.parallel_for = lent_pool;
     options.parallel_user = &keeps;
-    attend_context *const ctx = open_context(&options);
+    auto_context const ctx = open_context(&options);
     CHECK(ctx != NULL, "%s: no context", isa);
     call_all(ctx, &got);
-    attend_context_destroy(ctx);
     CHECK(keeps, "%s: a thread of the pool has another environment", isa);
     CHECK(memcmp(&got, want, sizeof got) == 0, "%s: other bits", isa);
 }
@@ -381,9 +378,4 @@ TEST(same_bits_on_lent_threads_of_any_environment)
     for_each_cpu_set(set_on_lent_threads);
 }
 
-int main(void)
-{
-    fill();
-    test_run_all();
-    return test_finish();
-}
+BEFORE_ALL { fill(); }

@@ -4,11 +4,9 @@
  * overlapping outputs, a context in use, NULL), and similar valid calls that are
  * accepted.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
 #include <stdatomic.h>
 
-#include "support/problems.h"
+#include "support/pools.h"
 
 enum { NB = 2, H = 3, NQ = 5, NK = 7, D = 8 };
 
@@ -320,7 +318,7 @@ static void call_again(void *user, int64_t done, int64_t total)
 TEST(a_context_in_use_is_busy)
 {
     attend_options options = attend_options_default();
-    attend_context *own = NULL;
+    auto_context own = NULL;
     attend_error err = {0};
 
     set_good();
@@ -328,10 +326,9 @@ TEST(a_context_in_use_is_busy)
     options.threads = 1;
     options.progress = call_again;
     options.progress_user = &own;
-    CHECK(attend_context_create(&own, &options, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_context_create, &own, &options);
     const attend_status outer = attend_forward(own, &rule, &io, &err);
     const attend_status after = attend_forward(own, &rule, &io, &err);
-    attend_context_destroy(own);
     CHECK(outer == ATTEND_OK && after == ATTEND_OK, "%d and %d: %s", (int)outer,
           (int)after, err.message);
     CHECK(nested_count == 7, "%d calls", nested_count);
@@ -346,10 +343,10 @@ enum { CALLERS = 3, REPEATS = 200 };
 static attend_context *shared;
 static atomic_int right, busy, wrong;
 
-static void *use_shared(void *given)
+static void use_shared(void *outputs, int caller)
 {
     static const float want = 2;
-    float *const out = given;
+    float *const out = ((float(*)[NB * H * NQ * D]) outputs)[caller];
     attend_io own = io;
 
     own.out.data = out;
@@ -361,25 +358,19 @@ static void *use_shared(void *given)
         else
             atomic_fetch_add(status == ATTEND_OK && out[0] == want ? &right : &wrong, 1);
     }
-    return NULL;
 }
 
 TEST(a_context_that_threads_share_gives_right_results_or_busy)
 {
     static float out[CALLERS][NB * H * NQ * D];
-    pthread_t thread[CALLERS];
-    attend_options options = attend_options_default();
+    pool_log log = {0, 0};
 
     set_good();
     for (int x = 0; x < NB * H * NK * D; x++)
         memory.v[x] = 2;
-    options.threads = 2;
-    shared = open_context(&options);
+    shared = open_set(NULL, 2);
     CHECK(shared != NULL, "no context");
-    for (int x = 0; x < CALLERS; x++)
-        pthread_create(&thread[x], NULL, use_shared, out[x]);
-    for (int x = 0; x < CALLERS; x++)
-        pthread_join(thread[x], NULL);
+    pool_pthreads(&log, CALLERS, use_shared, out);
     attend_context_destroy(shared);
     CHECK(wrong == 0 && right > 0, "%d right, %d busy, %d wrong", right, busy, wrong);
 }
@@ -412,21 +403,16 @@ TEST(a_call_ends_when_it_is_cancelled)
         options.threads = threads;
         options.cancelled = cancelled;
         options.cancel_user = &c;
-        attend_context *const own = open_context(&options);
+        auto_context const own = open_context(&options);
         CHECK(own != NULL, "no context");
-        problem p = problem_make(big, ATTEND_F32, 3);
-        p.io.weights.data = NULL;
+        auto_problem p = problem_lean(big, ATTEND_F32, 3);
         attend_error err = {0};
         const attend_status first = attend_forward(own, &p.rule, &p.io, &err);
         const int polls = c.polls;
         c.polls = 0;
         c.after = INT32_MAX;
-        const result whole = result_of(&p, own);
+        auto_result whole = result_of(&p, own);
         const int same = problem_same_on(&p, own, ctx), met = c.met;
-        result r = whole;
-        result_free(&r);
-        problem_free(&p);
-        attend_context_destroy(own);
         CHECK(first == ATTEND_ECANCELLED, "%d threads: status %d", threads, (int)first);
         CHECK(strstr(err.message, "cancelled") != NULL, "%s", err.message);
         CHECK(polls >= 3 && polls < 3 + threads, "%d polls by %d threads", polls,
@@ -445,7 +431,7 @@ TEST(every_call_that_computes_can_be_cancelled)
     options.threads = 2;
     options.cancelled = cancelled;
     options.cancel_user = &c;
-    attend_context *const own = open_context(&options);
+    auto_context const own = open_context(&options);
     CHECK(own != NULL, "no context");
     set_good();
     attend_io inputs = io;
@@ -465,7 +451,6 @@ TEST(every_call_that_computes_can_be_cancelled)
         attend_combine(own, NULL, &records, 1, &out, NULL, &err),
         attend_reduce(own, &records, 1, &records, &err),
         attend_merge_with(own, &part, 1, &out, NULL, &err)};
-    attend_context_destroy(own);
     for (size_t x = 0; x < sizeof status / sizeof status[0]; x++)
         CHECK(status[x] == ATTEND_ECANCELLED, "call %zu: status %d", x, (int)status[x]);
 }
@@ -521,12 +506,5 @@ TEST(messages_name_the_range)
     REFUSED("q.size[2]", "0..1099511627776", io.q.size[2] = -1);
 }
 
-int main(void)
-{
-    ctx = open_set(NULL, 2);
-    if (!ctx)
-        return 1;
-    test_run_all();
-    attend_context_destroy(ctx);
-    return test_finish();
-}
+BEFORE_ALL { ctx = open_set(NULL, 2); }
+AFTER_ALL { attend_context_destroy(ctx); }

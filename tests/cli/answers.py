@@ -159,8 +159,8 @@ WRONG = {
         "1b-ii.q": ("k_a + k_b", "wrong", "unscaled"),
         "1c-i.q": ("mu_a + mu_b", "wrong", "unscaled"),
         "1d-i.queries": ("mu_a | mu_b", "wrong", "unscaled"),
-        "1d-i.outputs": ("v_a | v_b", "wrong", "yours do not"),
-        "1d-ii.output": ("(v_a + v_b)/2", "wrong", "yours do not"),
+        "1d-i.outputs": ("v_a | v_b", "wrong", "not for your"),
+        "1d-ii.output": ("(v_a + v_b)/2", "wrong", "not for your"),
     },
     "wrong-plus-minus": {
         "1b-ii.q": ("C (k_a - k_b)", "wrong", "mu_a +- mu_b"),

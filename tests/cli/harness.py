@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the command line tests share: the command, temporary files, the runner.
 
-The command is the environment variable ATTEND_BIN.  A test program calls main(),
-which runs the unittest cases of the program and ends with the line
-"N passed, N failed, N skipped".
+The command is the environment variable ATTEND_BIN.  `harness.py PROGRAM` runs the unittest
+cases of a test program and ends with the line "N passed, N failed, N skipped".
 """
 
+import importlib
 import json
 import os
 import random
@@ -61,6 +61,22 @@ def sample(cases, number):
         return cases
     drawn = random.Random(SEED).sample(range(len(cases)), count(number))
     return [cases[at] for at in sorted(drawn)]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, content):
+    """Text or bytes."""
+    with open(path, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 # Time limit of a command in seconds, above the time on a busy machine.
@@ -152,15 +168,13 @@ def write_safetensors(path, tensors):
         data += raw
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    write(path, struct.pack("<Q", len(text)) + text + data)
 
 
 def read_safetensors(path):
     """{name: (dtype name, array)}; bf16 as V2."""
     kinds = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "V2", "I64": "i8"}
-    with open(path, "rb") as file:
-        raw = file.read()
+    raw = read_bytes(path)
     (size,) = struct.unpack("<Q", raw[:8])
     header, data = json.loads(raw[8 : 8 + size]), raw[8 + size :]
     header.pop("__metadata__", None)
@@ -202,6 +216,12 @@ class CliTest(unittest.TestCase):
         said = re.sub(r"^attend \w+: .* takes about .*\n", "", done.stderr)
         self.assertEqual((done.returncode, said), (0, ""), f"attend {args}")
         return done.stdout
+
+    def objects(self, *args, **kwargs):
+        """The objects that a command prints, one a line; there are some."""
+        found = [json.loads(line) for line in self.succeed(*args, **kwargs).splitlines()]
+        self.assertTrue(found, f"attend {args} prints nothing")
+        return found
 
     def refuse(self, *args, says=(), status=2, **kwargs):
         """One line on standard error, the status, no output and no file."""
@@ -322,22 +342,24 @@ class _Result(unittest.TestResult):
             self._fail(test, err)
 
 
-def run_cases():
-    """Run the program's cases, or those named in its arguments, and exit."""
+def main():
+    """harness.py PROGRAM [CASE...]: runs the cases of a test program, or those that are named."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: harness.py PROGRAM [CASE...]")
+    folder, file = os.path.split(os.path.abspath(sys.argv[1]))
+    if folder == os.path.dirname(os.path.abspath(__file__)) and not os.access(BIN, os.X_OK):
+        sys.exit("ATTEND_BIN must name the attend command")
+    sys.path.insert(0, folder)
+    module = importlib.import_module(file.removesuffix(".py"))
     loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    if len(sys.argv) > 1:
-        suite = loader.loadTestsFromNames(sys.argv[1:], module)
-    else:
-        suite = loader.loadTestsFromModule(module)
+    suite = loader.loadTestsFromModule(module)
+    if len(sys.argv) > 2:
+        suite = loader.loadTestsFromNames(sys.argv[2:], module)
     result = _Result()
     suite.run(result)
     print(f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped")
     sys.exit(1 if result.bad or not (result.passed or result.skipped) else 0)
 
 
-def main():
-    """The same, for tests of the command."""
-    if not os.access(BIN, os.X_OK):
-        sys.exit("ATTEND_BIN must name the attend command")
-    run_cases()
+if __name__ == "__main__":
+    main()

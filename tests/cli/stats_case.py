@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Helpers of the tests of `attend stats`."""
 
-import json
-
 import numpy as np
 
 import dense_stats
@@ -25,10 +23,6 @@ CHARACTERS = (
 )
 
 
-def lines(text):
-    return [json.loads(line) for line in text.splitlines()]
-
-
 class StatsTest(CliTest):
     def problem(self, **shape):
         p = Problem(self, **shape)
@@ -47,7 +41,7 @@ class StatsTest(CliTest):
     def check_rows(self, p, *flags, **rule):
         """The complete output of --rows --json, against the definitions."""
         want, weights = dense_stats.rows(*p.values, **rule)
-        got = lines(self.succeed(*p.args, *flags, "--rows", "--json"))
+        got = self.objects(*p.args, *flags, "--rows", "--json")
         self.assertEqual([(r["b"], r["h"], r["i"]) for r in got], list(want))
         for r in got:
             self.assertEqual(list(r), ["b", "h", "i", *NAMES])

@@ -2,7 +2,6 @@
 """`attend bench`: the table of cases, their selection, and their operation counts."""
 
 import fnmatch
-import json
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def is_decoding(name):
 
 class Bench(CliTest):
     def lines(self, *args):
-        return [json.loads(x) for x in self.succeed("bench", *args).splitlines()]
+        return self.objects("bench", *args)
 
     def timed(self, *args):
         return self.lines("--json", "--seconds", "0.01", *args)
@@ -292,7 +291,7 @@ class BenchDevice(CliTest):
         return self.succeed("bench", "--device", "cuda", *args)
 
     def lines(self, *args):
-        return [json.loads(x) for x in self.bench("--json", *args).splitlines()]
+        return self.objects("bench", "--device", "cuda", "--json", *args)
 
     def test_list(self):
         cases = self.lines("--list")
@@ -384,7 +383,3 @@ class BenchDevice(CliTest):
         for line in self.lines("--case", "*decode-*", "--seconds", "0.1"):
             self.assertGreater(line["gbps"], 0)
             self.assertGreaterEqual(line["median_ms"], line["min_ms"])
-
-
-if __name__ == "__main__":
-    harness.main()

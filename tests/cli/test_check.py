@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`attend check`: every kernel set of the machine, every test, within the bound."""
 
-import json
 import re
 import resource
 
@@ -46,8 +45,7 @@ class Check(CliTest):
         self.assertLess(seconds, 80)
 
     def test_one_set(self):
-        lines = self.succeed("check", "--json", "--isa", "ref", *EFFORT).splitlines()
-        rows = [json.loads(line) for line in lines]
+        rows = self.objects("check", "--json", "--isa", "ref", *EFFORT)
         self.assertEqual({(r["set"], r["split"]) for r in rows}, {("ref", False)})
         for row in rows:
             self.assertEqual(list(row), ["set", "split", "test", "cases", "worst_over_bound", "ok"])
@@ -55,8 +53,7 @@ class Check(CliTest):
 
     def rows_of_scalar(self, effort):
         env = {"ATTEND_ISA": "scalar"}
-        lines = self.succeed("check", "--json", "--effort", effort, env=env).splitlines()
-        return [json.loads(line) for line in lines]
+        return self.objects("check", "--json", "--effort", effort, env=env)
 
     def test_both_runs_of_a_set_as_json(self):
         rows = self.rows_of_scalar(0.05)
@@ -75,7 +72,3 @@ class Check(CliTest):
         self.refuse("check", "--threads", "0", says="--threads")
         self.refuse("check", "--seed", "x", says="--seed")
         self.refuse("check", "--effort", "0", says="--effort")
-
-
-if __name__ == "__main__":
-    harness.main()

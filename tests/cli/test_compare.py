@@ -365,7 +365,3 @@ class EngineAttend(harness.CliTest):
             self.assertTrue((out == 1).all())
         finally:
             del os.environ["ATTEND_LIBRARY"]
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -247,9 +247,8 @@ class Noisy(DesignTest):
             ("magnitude", "mean_w", self.row(said, "mean_weight", 3)),
             ("one-vs-two", "mse_one", self.row(said, "mse")),
         ):
-            text = self.succeed("lab", experiment, "--n", "10", "--C", "10", "--trials",
-                                "1000", "--no-sweep", "--json")  # fmt: skip
-            rows = {r["quantity"]: r for r in map(json.loads, text.splitlines())}
+            args = "--n", "10", "--C", "10", "--trials", "1000", "--no-sweep", "--json"
+            rows = {r["quantity"]: r for r in self.objects("lab", experiment, *args)}
             self.assertAlmostEqual(rows[quantity]["theory"], row["predicted"], places=6)
 
     def test_ctrl_c_ends_with_what_was_measured(self):
@@ -380,7 +379,3 @@ class Refused(DesignTest):
         self.save("flat.npy", np.array([[1.0, 0], [0, 1], [1, 1], [-1, 0]]))
         self.refuse("design", "weights", "--keys", "flat.npy", "--items", "0,1,2",
                     "--weights", "0.2,0.3,0.5", says="linearly dependent")  # fmt: skip
-
-
-if __name__ == "__main__":
-    harness.main()

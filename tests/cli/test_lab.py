@@ -24,8 +24,7 @@ HEADS = (
 
 class LabTest(harness.CliTest):
     def rows(self, *args, **kwargs):
-        lines = self.succeed("lab", *args, "--json", **kwargs).splitlines()
-        return [json.loads(line) for line in lines]
+        return self.objects("lab", *args, "--json", **kwargs)
 
     def given(self, *args, **kwargs):
         """The rows of exactly the given parameters, by quantity."""
@@ -63,7 +62,7 @@ class Listing(LabTest):
     def test_help_says_that_weights_set_their_number(self):
         text = " ".join(self.succeed("lab", "average", "--help").split())
         self.assertRegex(text, r"--w WORD [^-]* sets m")
-        row = json.loads(self.succeed("lab", "average", "--w", "3,2,1", "--json").splitlines()[0])
+        row = self.rows("average", "--w", "3,2,1")[0]
         self.assertEqual(row["params"]["m"], 3)
 
     def test_an_unknown_name_is_refused_with_the_names(self):
@@ -320,8 +319,7 @@ class Captions(LabTest):
 
     def captions(self, *args):
         self.succeed("lab", *args, "--trials", "2000", "--svg", "f.svg")
-        with open(self.path("f.svg"), encoding="utf-8") as file:
-            text = " ".join(ElementTree.fromstring(file.read()).itertext())
+        text = " ".join(ElementTree.fromstring(harness.read(self.path("f.svg"))).itertext())
         return " ".join(text.split())
 
     def test_magnitude_with_isotropic_noise(self):
@@ -434,8 +432,7 @@ class Forms(LabTest):
         self.succeed("lab", "magnitude", "--trials", "2000", "--svg", "out.svg")
         root = ElementTree.parse(self.path("out.svg")).getroot()
         self.assertTrue(root.tag.endswith("svg"))
-        with open(self.path("out.svg"), encoding="utf-8") as file:
-            text = file.read()
+        text = harness.read(self.path("out.svg"))
         for title in ("Variance of the weight", "Distance from one half"):
             self.assertIn(title, text)
         self.assertEqual(os.listdir(self.dir), ["out.svg"])
@@ -519,7 +516,3 @@ class Stopping(LabTest):
     def test_a_short_run_says_nothing(self):
         done = self.attend("lab", "magnitude", "--trials", "1000")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-
-
-if __name__ == "__main__":
-    harness.main()

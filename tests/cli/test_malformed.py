@@ -4,8 +4,7 @@
 import json
 import os
 
-import harness
-from harness import CliTest
+from harness import CliTest, read_bytes, write
 from problem import GOOD, Problem
 
 
@@ -99,8 +98,7 @@ class Malformed(CliTest):
         Problem(self)
         for name, data in MALFORMED_NPY.items():
             with self.subTest(name=name):
-                with open(self.path("bad.npy"), "wb") as file:
-                    file.write(data)
+                write(self.path("bad.npy"), data)
                 for flag in "qkv":
                     self.refuse_file("bad.npy", f"{flag}.npy", "--lse", "l.npy")
                 for flag in "mask", "bias", "alibi", "sinks":
@@ -111,25 +109,18 @@ class Malformed(CliTest):
         Problem(self)
         for name, data in MALFORMED_SAFETENSORS.items():
             with self.subTest(name=name):
-                with open(self.path("bad.safetensors"), "wb") as file:
-                    file.write(data)
+                write(self.path("bad.safetensors"), data)
                 self.refuse_file("bad.safetensors:k", "k.npy")
 
     def test_every_cut_of_a_good_file(self):
         Problem(self)
-        with open(self.path("k.npy"), "rb") as file:
-            good = file.read()
+        good = read_bytes(self.path("k.npy"))
         for size in [*range(0, 140, 7), len(good) // 2, len(good) - 1]:
             with self.subTest(size=size):
-                with open(self.path("bad.npy"), "wb") as file:
-                    file.write(good[:size])
+                write(self.path("bad.npy"), good[:size])
                 self.refuse_file("bad.npy", "k.npy")
 
     def test_a_pipe_is_no_file(self):
         Problem(self)
         os.mkfifo(self.path("pipe.npy"))
         self.refuse_file("pipe.npy", "k.npy")
-
-
-if __name__ == "__main__":
-    harness.main()

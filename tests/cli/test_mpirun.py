@@ -23,21 +23,29 @@ RANKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../mpi/run_ran
 END = 60
 
 
-def command(abi, launcher, ranks, *args):
-    return ["sh", RANKS, abi, launcher, str(ranks), harness.BIN, *map(str, args)]
+def command(mpi, ranks, *words):
+    return ["sh", RANKS, *mpi, str(ranks), *map(str, words)]
 
 
-def mpirun(mpi, ranks, *args, env=None):
+def launch(*words, env=None):
     return subprocess.run(
-        command(*mpi, ranks, *args),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        command(*words),
+        capture_output=True,
         stdin=subprocess.DEVNULL,
         encoding="utf-8",
         errors="replace",
         env={**harness.ENVIRONMENT, **(env or {})},
         timeout=harness.HANG,
     )
+
+
+def mpirun(mpi, ranks, *args, env=None):
+    return launch(mpi, ranks, harness.BIN, *args, env=env)
+
+
+def run_script(mpi, script, *args):
+    """Two ranks of a shell script, with the command and its arguments as "$@"."""
+    return launch(mpi, 2, "sh", "-c", script, "sh", harness.BIN, *args)
 
 
 @unittest.skipUnless(MPIS, "this build has no MPI")
@@ -61,6 +69,21 @@ class UnderMpirun(CliTest):
         """Lines of the command itself, without those that the launcher adds after a failure."""
         return [line for line in stderr.splitlines() if line.startswith(("attend", "rank"))]
 
+    def say(self, *args):
+        """The output of ranks that succeed."""
+        got = mpirun(*args)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        return got.stdout
+
+    def told_once(self, got, status=None):
+        """The one line that ranks print when they fail."""
+        self.assertNotEqual(got.returncode, 0)
+        self.assertIn(status, (None, got.returncode))
+        self.assertEqual(got.stdout, "")
+        (line,) = self.ours(got.stderr)
+        self.assertFalse(os.path.exists("o.npy"))
+        return line
+
     def test_files_have_the_same_bytes(self):
         causal, window = ["--causal", "bottom-right"], ["--window-left", "300"]
         core = [("f4", causal, 8), ("bf16", [], 3), ("f4", window, 3), ("bf16", causal, 2)]
@@ -76,15 +99,12 @@ class UnderMpirun(CliTest):
         for dtype, rule, ranks in core + harness.sample(others, 1):
             self.write(1500, 3100, dtype=dtype)
             self.succeed(*flags, *rule)
-            with open("a.safetensors", "rb") as file:
-                want = file.read()
+            want = harness.read_bytes("a.safetensors")
             for mpi in MPIS:
                 os.remove("a.safetensors")
-                got = mpirun(mpi, ranks, *flags, *rule)
-                self.assertEqual(got.returncode, 0, got.stderr)
-                self.assertEqual(got.stdout.count("a.safetensors:o"), 1, got.stdout)
-                with open("a.safetensors", "rb") as file:
-                    self.assertEqual(file.read(), want, (mpi, dtype, rule, ranks))
+                said = self.say(mpi, ranks, *flags, *rule)
+                self.assertEqual(said.count("a.safetensors:o"), 1, said)
+                self.assertEqual(harness.read_bytes("a.safetensors"), want, (mpi, dtype, rule, ranks))
         self.assertEqual([f for f in os.listdir(".") if f.startswith(".")], [])
 
     def test_statistics_are_the_same(self):
@@ -94,39 +114,30 @@ class UnderMpirun(CliTest):
         flags += ["--zoom", "600:640,400:530"]
         want = self.succeed(*flags, "--out", "one.safetensors")
         for mpi in MPIS:
-            got = mpirun(mpi, 3, *flags, "--out", "ranks.safetensors")
-            self.assertEqual(got.returncode, 0, got.stderr)
-            self.assertEqual(got.stdout, want)
-            with open("one.safetensors", "rb") as one, open("ranks.safetensors", "rb") as r:
-                self.assertEqual(one.read(), r.read())
+            self.assertEqual(self.say(mpi, 3, *flags, "--out", "ranks.safetensors"), want)
+            one, many = (harness.read_bytes(f"{name}.safetensors") for name in ("one", "ranks"))
+            self.assertEqual(one, many)
 
     def test_a_map_is_drawn_once(self):
         self.write(300, 400)
         for mpi in MPIS:
-            got = mpirun(mpi, 2, *"stats --q q.npy --k k.npy --map m.png".split())
-            self.assertEqual(got.returncode, 0, got.stderr)
-            with open("m.png", "rb") as file:
-                self.assertEqual(file.read(4), b"\x89PNG")
+            self.say(mpi, 2, *"stats --q q.npy --k k.npy --map m.png".split())
+            self.assertEqual(harness.read_bytes("m.png")[:4], b"\x89PNG")
             self.assertEqual(sorted(os.listdir(".")), ["k.npy", "m.png", "q.npy", "v.npy"])
 
     def test_trials_are_shared(self):
         flags = ["lab", "magnitude", "--trials", "2000", "--json"]
-        want = [json.loads(line) for line in self.succeed(*flags).splitlines()]
+        want = self.objects(*flags)
         for mpi in MPIS:
-            got = mpirun(mpi, 3, *flags)
-            self.assertEqual(got.returncode, 0, got.stderr)
-            self.assertEqual([json.loads(line) for line in got.stdout.splitlines()], want)
+            self.assertEqual([json.loads(line) for line in self.say(mpi, 3, *flags).splitlines()], want)
 
     def test_a_report_has_the_same_bytes(self):
         flags = ["report", "--trials", "100", "--threads", "1", "-o"]
         self.succeed(*flags, "one.html")
-        with open("one.html", "rb") as file:
-            want = file.read()
+        want = harness.read_bytes("one.html")
         for mpi in SOME_MPI:
-            got = mpirun(mpi, 2, *flags, "ranks.html")
-            self.assertEqual(got.returncode, 0, got.stderr)
-            with open("ranks.html", "rb") as file:
-                self.assertTrue(file.read() == want, mpi)
+            self.say(mpi, 2, *flags, "ranks.html")
+            self.assertTrue(harness.read_bytes("ranks.html") == want, mpi)
             os.remove("ranks.html")
 
     def test_bench_has_the_same_bits(self):
@@ -134,26 +145,19 @@ class UnderMpirun(CliTest):
         want = json.loads(self.succeed(*flags))
         self.assertEqual((want["ranks"], want["sent_bytes"]), (1, 0))
         for mpi in MPIS:
-            got = mpirun(mpi, 3, *flags, "--trace", "times")
-            self.assertEqual(got.returncode, 0, got.stderr)
-            line = json.loads(got.stdout)
+            line = json.loads(self.say(mpi, 3, *flags, "--trace", "times"))
             self.assertEqual((line["ranks"], line["checksum"]), (3, want["checksum"]))
             for rank in range(3):
                 with open(f"times.{rank}", encoding="utf-8") as file:
                     kinds = {json.loads(line)["what"] for line in file}
                 self.assertIn("c", kinds)
-        refused = mpirun(MPIS[0], 2, "bench")
-        self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("--mpi", self.ours(refused.stderr)[0])
+        self.assertIn("--mpi", self.told_once(mpirun(MPIS[0], 2, "bench")))
 
     def test_bad_input_is_told_once(self):
         self.write(10, 20)
         for mpi in MPIS:
             got = mpirun(mpi, 3, *"run --q q.npy --k x.npy --v v.npy --out o.npy".split())
-            self.assertNotEqual(got.returncode, 0)
-            self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
-            self.assertIn("x.npy", self.ours(got.stderr)[0])
-            self.assertFalse(os.path.exists("o.npy"))
+            self.assertIn("x.npy", self.told_once(got))
 
     def test_copies_are_refused(self):
         for mpi in MPIS:
@@ -162,11 +166,7 @@ class UnderMpirun(CliTest):
                 (["lab", "place"], None),
                 (["run"], {"ATTEND_MPI": "/nowhere/libattend_mpi.so"}),
             ):
-                got = mpirun(mpi, 2, *args, env=env)
-                self.assertNotEqual(got.returncode, 0)
-                self.assertEqual(got.stdout, "")
-                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
-                self.assertIn("launcher of MPI", self.ours(got.stderr)[0])
+                self.assertIn("launcher of MPI", self.told_once(mpirun(mpi, 2, *args, env=env)))
 
     def test_the_library_of_another_mpi_is_refused(self):
         if len(MPIS) < 2:
@@ -174,22 +174,7 @@ class UnderMpirun(CliTest):
         self.write(40, 40)
         for mpi, other in (MPIS[0], MPIS[1]), (MPIS[1], MPIS[0]):
             flags = "run --q q.npy --k k.npy --v v.npy --out o.npy".split()
-            got = mpirun(mpi, 2, *flags, env={"ATTEND_MPI": other[0]})
-            self.assertNotEqual(got.returncode, 0)
-            self.assertEqual(got.stdout, "")
-            self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
-            self.assertFalse(os.path.exists("o.npy"))
-
-    def run_script(self, mpi, script, *args):
-        """Two ranks of a shell script, with the command and its arguments as "$@"."""
-        return subprocess.run(
-            ["sh", RANKS, *mpi, "2", "sh", "-c", script, "sh", harness.BIN, *args],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            encoding="utf-8",
-            env=harness.ENVIRONMENT,
-            timeout=harness.HANG,
-        )
+            self.told_once(mpirun(mpi, 2, *flags, env={"ATTEND_MPI": other[0]}))
 
     def test_one_rank_that_cannot_join_ends_the_job(self):
         self.write(40, 40)
@@ -199,30 +184,24 @@ class UnderMpirun(CliTest):
             for victim in 0, 1:
                 named = "attend" if victim == 0 else "rank 1: attend"
                 script = f'[ {rank} != {victim} ] || export ATTEND_MPI=/nowhere.so; exec "$@"'
-                got = self.run_script(mpi, script, *flags)
-                self.assertEqual(got.returncode, 2, (mpi, victim))
-                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
-                self.assertTrue(self.ours(got.stderr)[0].startswith(named), got.stderr)
-                self.assertIn("/nowhere.so", got.stderr)
-                self.assertFalse(os.path.exists("o.npy"))
+                line = self.told_once(run_script(mpi, script, *flags), 2)
+                self.assertTrue(line.startswith(named) and "/nowhere.so" in line, line)
                 script = f'[ {rank} != {victim} ] || exec "$1" nosuch; exec "$@"'
-                got = self.run_script(mpi, script, *flags)
+                got = run_script(mpi, script, *flags)
                 self.assertEqual(got.returncode, 2, (mpi, victim))
                 self.assertIn("unknown command 'nosuch'", got.stderr)
 
     def test_one_rank_prints_a_wrong_command(self):
         for mpi in MPIS:
             for args in ["nosuch"], []:
-                got = mpirun(mpi, 3, *args)
-                self.assertEqual(got.returncode, 2)
-                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+                self.told_once(mpirun(mpi, 3, *args), 2)
 
     def test_ranks_with_other_arguments_are_refused(self):
         self.write(40, 40)
         flags = "run --q q.npy --k k.npy --v v.npy".split()
         script = 'exec "$@" --out ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}.npy'
         for mpi in MPIS:
-            got = self.run_script(mpi, script, *flags)
+            got = run_script(mpi, script, *flags)
             self.assertNotEqual(got.returncode, 0)
             self.assertIn("other arguments than those of rank 0", got.stderr)
             self.assertEqual([f for f in os.listdir(".") if f[0] in "01."], [])
@@ -243,7 +222,7 @@ class UnderMpirun(CliTest):
         for mpi in MPIS:
             for victim in 0, 2:
                 job = subprocess.Popen(
-                    command(*mpi, 3, *flags),
+                    command(mpi, 3, harness.BIN, *flags),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -277,7 +256,3 @@ class UnderMpirun(CliTest):
             except (FileNotFoundError, PermissionError, ProcessLookupError):
                 continue
         raise AssertionError(f"no process of rank {rank}")
-
-
-if __name__ == "__main__":
-    harness.main()

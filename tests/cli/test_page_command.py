@@ -36,14 +36,12 @@ class Page(CliTest):
         share = os.path.join(folder, "share", "attend")
         os.makedirs(share)
         page = b"<!DOCTYPE html>\n" + bytes(range(256)) * 300
-        with open(os.path.join(share, "attend.html"), "wb") as file:
-            file.write(page)
+        harness.write(os.path.join(share, "attend.html"), page)
         for args, name in ((), "attend.html"), (("-o", "other.html"), "other.html"):
             done = self.run_it(program, *args)
             self.assertEqual(done.returncode, 0, done)
             self.assertEqual(done.stdout, f"the page: {name}\n")
-            with open(os.path.join(self.dir, name), "rb") as file:
-                self.assertEqual(file.read(), page)
+            self.assertEqual(harness.read_bytes(os.path.join(self.dir, name)), page)
         done = self.run_it(program, "-o", os.path.join(self.dir, "no", "where.html"))
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("-o", done.stderr)
@@ -52,8 +50,7 @@ class Page(CliTest):
         folder, program = self.installed()
         share = os.path.join(folder, "share", "attend")
         os.makedirs(share)
-        with open(os.path.join(share, "attend.html"), "wb") as file:
-            file.write(bytes(1 << 20))
+        harness.write(os.path.join(share, "attend.html"), bytes(1 << 20))
         before = sorted(os.listdir(self.dir))
         done = subprocess.run(
             [program, "page", "-o", "large.html"],
@@ -70,7 +67,3 @@ class Page(CliTest):
     def test_usage(self):
         self.assertIn("make page", self.succeed("page", "--help"))
         self.refuse("page", "--nothing", says="--nothing")
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -79,8 +79,7 @@ class PlaceTest(harness.CliTest):
         """Rows by head and quantity; with few rows each is checked, which takes time."""
         if "--rows" not in flags:
             flags += "--rows", "2"
-        text = self.succeed("lab", "place", "--stats", "s.safetensors", "--json", *flags)
-        rows = [json.loads(line) for line in text.splitlines()]
+        rows = self.objects("lab", "place", "--stats", "s.safetensors", "--json", *flags)
         heads = {}
         for row in rows:
             self.assertEqual(row["experiment"], "place")
@@ -251,8 +250,7 @@ class Forms(PlaceTest):
         for flags, count in ((), 3), (inputs, 4):
             self.place("--svg", "place.svg", *flags)
             ElementTree.parse(self.path("place.svg"))
-            with open(self.path("place.svg"), encoding="utf-8") as file:
-                text = file.read()
+            text = harness.read(self.path("place.svg"))
             self.assertEqual([t in text for t in titles], [True] * count + [False] * (4 - count))
 
     def test_help(self):
@@ -299,8 +297,7 @@ class Refused(PlaceTest):
     def test_files(self):
         self.refuse("lab", "place", "--stats", "q.npy", says=["q.npy", "FILE.safetensors"])
         self.refuse("lab", "place", "--stats", "no.safetensors", says="no.safetensors")
-        with open(self.path("bad.safetensors"), "wb") as file:
-            file.write(b"nonsense")
+        harness.write(self.path("bad.safetensors"), b"nonsense")
         self.refuse("lab", "place", "--stats", "bad.safetensors", says="bad.safetensors")
         harness.write_safetensors(self.path("x.safetensors"), {"q": ("F32", np.zeros((2, 3), "f4"))})
         self.refuse(
@@ -383,8 +380,7 @@ class Page(harness.CliTest):
         return abs(shown - printed) <= max(1e-6, 2e-3 * abs(shown))
 
     def test_commands_print_what_is_shown(self):
-        with open(PAGE, encoding="utf-8") as page:
-            text = page.read().split("\n## Real heads")[1]
+        text = harness.read(PAGE).split("\n## Real heads")[1]
         (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
         subprocess.run([sys.executable, "-c", program], cwd=self.dir, check=True)
         blocks = "\n".join(re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S))
@@ -411,7 +407,3 @@ class Stopping(PlaceTest):
         self.assertIn("stopped after 0 of 8 heads", err)
         names = [json.loads(line)["quantity"] for line in out.splitlines()]
         self.assertEqual(names[: len(PLACES)], PLACES)
-
-
-if __name__ == "__main__":
-    harness.main()

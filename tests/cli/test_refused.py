@@ -188,8 +188,7 @@ class Refused(CliTest):
         harness.write_safetensors(self.path("m.safetensors"), {"q": ("F32", np.zeros((5, 7), f4))})
         os.mkdir(self.path("folder.npy"))
         os.symlink("q.npy", self.path("link.npy"))
-        with open(self.path("v.txt"), "w") as file:
-            file.write("no tensor\n")
+        harness.write(self.path("v.txt"), "no tensor\n")
 
     def test_bad_usage(self):
         for flags, says in BAD_USAGE:
@@ -248,7 +247,3 @@ class Refused(CliTest):
         ):
             with self.subTest(args=args):
                 self.refuse(*args, says=says)
-
-
-if __name__ == "__main__":
-    harness.main()

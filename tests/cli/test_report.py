@@ -2,7 +2,6 @@
 """`attend report`: the summary, and the page as parsed and in a browser."""
 
 import html
-import json
 import os
 import re
 import shutil
@@ -54,8 +53,7 @@ def made(directory, *args):
     path = os.path.join(directory, "report.html")
     done = harness.attend("report", "-o", path, "--trials", "1000", *args)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    with open(path, encoding="utf-8") as file:
-        return done.stdout, file.read()
+    return done.stdout, harness.read(path)
 
 
 class Report(Browser, CliTest):
@@ -154,8 +152,7 @@ class Report(Browser, CliTest):
         parts = QUESTION.findall(self.text)
         self.assertEqual(len(parts), len([i for i in self.page.ids if i[:2] == "q-"]))
         source = os.path.join(os.path.dirname(__file__), "..", "..", "lab", "report")
-        with open(os.path.join(source, "questions.c"), encoding="utf-8") as file:
-            declared = file.read().split(".id = ")[1:]
+        declared = harness.read(os.path.join(source, "questions.c")).split(".id = ")[1:]
         for (number, part), said in zip(parts, declared):
             figures = re.search(r"\.figure = \{(.*?)\},\s+\.", said, re.S)
             wanted = figures[1].count("{") if figures else 0
@@ -198,8 +195,8 @@ class Report(Browser, CliTest):
         for name, quantity, number in rows:
             args = "lab", name, "--trials", "1000", "--no-sweep", "--json"
             for seed in "7", "8":
-                text = self.succeed(*args, "--seed", seed, "--threads", "1")
-                found = {r["quantity"]: r for r in map(json.loads, text.splitlines())}
+                printed = self.objects(*args, "--seed", seed, "--threads", "1")
+                found = {r["quantity"]: r for r in printed}
                 same = f"{found[quantity]['measured']:.4g}" == number
                 self.assertEqual(same, seed == "7", (name, seed, number))
 
@@ -263,7 +260,3 @@ class Report(Browser, CliTest):
         self.assertRegex(out, r"(?m)^copy +\d+/\d+")
         self.assertNotIn("statements of the sheets", out)
         self.assertEqual(os.listdir(self.dir), [])
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -342,8 +342,7 @@ class SameBits(CliTest):
         self.succeed(*p.args, *specs, *flags, env=env)
         files = []
         for name in "o.safetensors", "l.npy", "w.npy":
-            with open(self.path(name), "rb") as file:
-                files.append(file.read())
+            files.append(harness.read_bytes(self.path(name)))
         return files
 
     def test_threads(self):
@@ -417,7 +416,3 @@ class Long(CliTest):
         self.assertEqual(job.returncode, 0)
         self.assertIn(b"%", seen)
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-40:])
-
-
-if __name__ == "__main__":
-    harness.main()

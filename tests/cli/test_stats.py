@@ -4,9 +4,8 @@
 import numpy as np
 
 import dense_stats
-import harness
 from dense_stats import NAMES
-from stats_case import CHARACTERS, QK, StatsTest, lines
+from stats_case import CHARACTERS, QK, StatsTest
 
 
 class Rows(StatsTest):
@@ -52,7 +51,7 @@ class Rows(StatsTest):
 
     def test_an_empty_row_has_no_maximum(self):
         p = self.problem()
-        got = lines(self.succeed(*p.args, "--key-lengths", "0,1", "--rows", "--json"))
+        got = self.objects(*p.args, "--key-lengths", "0,1", "--rows", "--json")
         empty, single = got[0], got[-1]
         self.assertEqual((empty["b"], empty["max"], empty["lse"]), (0, None, None))
         for name in NAMES[2:]:
@@ -65,7 +64,7 @@ class Rows(StatsTest):
         p = self.problem()
         p.values[0][0, 1, 2] = np.nan
         self.save("q.npy", p.values[0].astype("f4"))
-        for r in lines(self.succeed(*p.args, "--rows", "--json")):
+        for r in self.objects(*p.args, "--rows", "--json"):
             bad = (r["b"], r["h"], r["i"]) == (0, 1, 2)
             self.assertEqual([r[name] is None for name in NAMES], [bad] * len(NAMES))
 
@@ -74,7 +73,7 @@ class Rows(StatsTest):
         flags = "--causal", "top-left"
         _, weights = dense_stats.rows(*p.values, causal="top-left")
         for k in 1, 3, 8:
-            for r in lines(self.succeed(*p.args, *flags, "--rows", "--json", "--top", k)):
+            for r in self.objects(*p.args, *flags, "--rows", "--json", "--top", k):
                 w = weights[r["b"], r["h"], r["i"]]
                 order = np.argsort(-w, kind="stable")[: min(k, r["i"] + 1)]
                 self.assertEqual([key for key, _ in r["top"]], order.tolist())
@@ -108,7 +107,7 @@ class Heads(StatsTest):
         p = self.problem(nq=20, nk=20, d=8)
         want, weights = dense_stats.rows(*p.values, causal="top-left", lengths=[20, 3])
         flags = "--causal top-left --key-lengths 20,3 --json --top 2"
-        got = lines(self.succeed(*p.args, *flags.split()))
+        got = self.objects(*p.args, *flags.split())
         self.assertEqual([(g["b"], g["h"]) for g in got], [(b, h) for b in range(2) for h in range(4)])
         for g in got:
             rows = [w for (b, h, _), w in want.items() if (b, h) == (g["b"], g["h"])]
@@ -131,13 +130,13 @@ class Heads(StatsTest):
 
     def test_values(self):
         p = self.problem(nb=1, hq=2, hkv=1)
-        (got, _) = lines(self.succeed(*p.args, "--json"))
+        (got, _) = self.objects(*p.args, "--json")
         _, weights = dense_stats.rows(*p.values)
         v, w = p.values[2][0, 0], weights[0, 0]
         norm = w @ np.linalg.norm(v, axis=1)
         self.near(got["value_norm"], norm.mean())
         self.near(got["cancellation"], (np.linalg.norm(w @ v, axis=1) / norm).mean())
-        without = lines(self.succeed("stats", *QK, "--json"))[0]
+        without = self.objects("stats", *QK, "--json")[0]
         self.assertEqual(set(got) - set(without), {"value_norm", "cancellation"})
         for name in NAMES:
             self.near(without[name], got[name])
@@ -145,7 +144,7 @@ class Heads(StatsTest):
     def test_no_rows(self):
         for size in {"nq": 0}, {"nk": 0}:
             p = self.problem(nb=1, hq=1, hkv=1, **size)
-            (got,) = lines(self.succeed(*p.args, "--json"))
+            (got,) = self.objects(*p.args, "--json")
             self.assertEqual((got["rows"], got["keys"], got["character"]), (0, None, "mixed"))
         p = self.problem(nb=0)
         self.assertEqual(self.succeed(*p.args, "--json"), "")
@@ -155,7 +154,7 @@ class Heads(StatsTest):
         text = self.succeed(*p.args, "--top", "2").splitlines()
         for word in "keys", "H/ln n", "exp H", "N_eff", "margin", "character", "top 2":
             self.assertIn(word, text[0])
-        heads = lines(self.succeed(*p.args, "--top", "2", "--json"))
+        heads = self.objects(*p.args, "--top", "2", "--json")
         for line, g in zip(text[1:], heads):
             words = line.split()
             self.assertEqual(words[:2], [str(g["b"]), str(g["h"])])
@@ -176,7 +175,7 @@ class Characters(StatsTest):
         self.save("q.npy", np.zeros((len(bias), n, 2), "f4"))
         self.save("k.npy", np.zeros((1, n, 2), "f4"))
         self.save("b.npy", bias.astype("f4"))
-        return lines(self.succeed("stats", *QK, "--bias", "b.npy", "--json", *flags))
+        return self.objects("stats", *QK, "--bias", "b.npy", "--json", *flags)
 
     def test_made_heads(self):
         n, rng = 128, np.random.default_rng(8)
@@ -221,7 +220,7 @@ class Second(StatsTest):
         p = self.problem(nq=9, nk=12)
         for flags, rule in self.RULES:
             _, weights = dense_stats.rows(*p.values, **rule)
-            got = lines(self.succeed(*p.args, *flags, "--columns", "--last", "3", "--json"))
+            got = self.objects(*p.args, *flags, "--columns", "--last", "3", "--json")
             for g in got:
                 w = weights[g["b"], g["h"]]
                 self.near(g["column_mass"], w.sum(0))
@@ -235,7 +234,7 @@ class Second(StatsTest):
         self.assertEqual(len(text), 4)
         for part, some in (text[1], weights), (text[2], weights[:, :, -2:]):
             rows = part.splitlines()[1:]
-            for line, (b, h) in zip(rows, np.ndindex(2, 4)):
+            for line, (b, h) in zip(rows, np.ndindex(2, 4), strict=True):
                 mass = some[b, h].sum(0)
                 best = np.argsort(-mass)[:8]
                 words = line.split()
@@ -255,7 +254,7 @@ class Second(StatsTest):
         _, weights = dense_stats.rows(*p.values)
         flags = ["--bias", "bias.npy", "--mask", "mask.npy", "--columns"]
         text = self.succeed(*p.args, *flags).split("\n\n")
-        for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4)):
+        for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4), strict=True):
             keys = [int(word.split(":")[0]) for word in line.split()[2:]]
             mass = weights[b, h, 1:].sum(0)
             self.assertEqual(keys[:4], sorted(range(4), key=lambda j: -mass[j]))
@@ -266,7 +265,7 @@ class Second(StatsTest):
         low = np.finfo("f4").min
         bias = np.where(np.arange(300) < 200, low, 0).astype("f4").reshape(1, 1, 1, 300)
         np.save(self.path("bias.npy"), bias)
-        for g in lines(self.succeed(*p.args, "--bias", "bias.npy", "--json")):
+        for g in self.objects(*p.args, "--bias", "bias.npy", "--json"):
             self.assertAlmostEqual(g["raw_mean"] / (float(low) * 2 / 3), 1, delta=1e-5)
             variance = float(low) ** 2 * 2 / 9
             self.assertAlmostEqual(g["raw_variance"] / variance, 1, delta=1e-5)
@@ -277,7 +276,7 @@ class Second(StatsTest):
             _, weights = dense_stats.rows(*p.values, **rule)
             for r0, r1, c0, c1 in (0, 9, 0, 12), (2, 3, 4, 5), (5, 9, 1, 7):
                 zoom = f"{r0}:{r1},{c0}:{c1}"
-                for g in lines(self.succeed(*p.args, *flags, "--zoom", zoom, "--json")):
+                for g in self.objects(*p.args, *flags, "--zoom", zoom, "--json"):
                     want = weights[g["b"], g["h"], r0:r1, c0:c1]
                     self.assertEqual(np.shape(g["zoom"]), want.shape)
                     self.near(g["zoom"], want)
@@ -287,7 +286,7 @@ class Second(StatsTest):
         _, weights = dense_stats.rows(*p.values)
         part = self.succeed(*p.args, "--zoom", "2:5,3:9").split("\n\n")[1].splitlines()
         self.assertEqual(part[1].split(), [str(x) for x in range(3, 9)])
-        for line, i in zip(part[2:], range(2, 5)):
+        for line, i in zip(part[2:], range(2, 5), strict=True):
             words = line.split()
             self.assertEqual(words[0], str(i))
             got = [float(x) for x in words[1:]]
@@ -298,7 +297,3 @@ class Second(StatsTest):
         self.save("s.npy", np.array([0.5, -1.0, 30, -np.inf]))
         flags = "--columns", "--zoom", "0:5,0:7", "--json"
         self.assertEqual(self.succeed(*p.args, *flags, "--sinks", "s.npy"), self.succeed(*p.args, *flags))
-
-
-if __name__ == "__main__":
-    harness.main()

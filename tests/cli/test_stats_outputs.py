@@ -11,7 +11,7 @@ import numpy as np
 import dense_stats
 import harness
 from dense_stats import NAMES
-from stats_case import CHARACTERS, QK, StatsTest, lines
+from stats_case import CHARACTERS, QK, StatsTest
 
 
 # ---- a PNG of 8-bit palette colours, with nothing but zlib -----------------------------
@@ -49,8 +49,7 @@ def png_unfilter(kind, line, above):
 
 def read_png(path):
     """Colours (height, width, 3)."""
-    with open(path, "rb") as file:
-        chunks = list(png_chunks(file.read()))
+    chunks = list(png_chunks(harness.read_bytes(path)))
     header = dict(chunks)[b"IHDR"]
     width, height, depth, colours, _, _, interlaced = struct.unpack(">IIBBBBB", header)
     if (depth, colours, interlaced) != (8, 3, 0):
@@ -117,8 +116,8 @@ class Out(StatsTest):
     def test_rows_json_beside_a_file(self):
         p = self.problem()
         flags = "--rows", "--json", "--columns", "--zoom", "0:1,0:1"
-        text = self.succeed(*p.args, *flags, "--out", "s.safetensors")
-        self.assertEqual(set(lines(text)[0]), {"b", "h", "i", *NAMES})
+        first, *_ = self.objects(*p.args, *flags, "--out", "s.safetensors")
+        self.assertEqual(set(first), {"b", "h", "i", *NAMES})
         self.assertIn("zoom", harness.read_safetensors(self.path("s.safetensors")))
 
 
@@ -284,7 +283,3 @@ class Said(StatsTest):
         files = "--map", "m.png", "--out", "s.safetensors"
         args = "stats", *QK, "--isa", "ref", "--threads", "1", *files
         self.leave_nothing(*args, files=2, signals=(signal.SIGINT, signal.SIGTERM))
-
-
-if __name__ == "__main__":
-    harness.main()

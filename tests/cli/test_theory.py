@@ -455,7 +455,3 @@ class Matrices(unittest.TestCase):
         X = self.random.standard_normal((3, 2))
         self.assertTrue((LAB.permute_rows(X, [2, 0, 1]) == X[[2, 0, 1]]).all())
         self.assertTrue((LAB.permute_columns(X, [1, 0]) == X[:, [1, 0]]).all())
-
-
-if __name__ == "__main__":
-    harness.main()

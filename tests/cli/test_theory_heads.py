@@ -380,7 +380,3 @@ class Heads(Near):
             self.near(LAB.groups_mse_first_order(m, n, sigma2), first, 1e-15)
         for m in range(1, 30):
             self.assertEqual(LAB.best_heads(m, 100, 0.5), m)
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -7,12 +7,11 @@ import unittest
 
 import numpy as np
 
-import harness
+from harness import read
 from theory import INF, LAB, Law, Query, call_heads, scene_of
 
 PAGE = os.path.join(os.path.dirname(__file__), "../../docs/THEORY.md")
-with open(PAGE, encoding="utf-8") as page:
-    TEXT = " ".join(page.read().split())
+TEXT = " ".join(read(PAGE).split())
 
 
 class Numbers(unittest.TestCase):
@@ -128,7 +127,3 @@ class Numbers(unittest.TestCase):
             f"nearest to $t = 0$ is {first}, at a distance of" f" ${near * 1e5:.1f} \\cdot 10^{{-5}}$",
             f"it is {second}, at ${far * 1e3:.1f} \\cdot 10^{{-3}}$",
         )
-
-
-if __name__ == "__main__":
-    harness.main()

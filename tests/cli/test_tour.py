@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import unittest
 
-from harness import BIN, attend, main
+from harness import BIN, attend, read
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
 TOUR = os.path.join(ROOT, "docs", "LAB.md")
@@ -25,8 +25,7 @@ def beside(name):
 
 
 def tour(path=TOUR):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    return read(path)
 
 
 def built():
@@ -271,12 +270,7 @@ class Tour(unittest.TestCase):
         self.assertGreater(len(found), 19)
         for anchor in found:
             self.assertIn(anchor, anchors)
-        with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
-            heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
+        heads = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(TOUR), "THEORY.md")), re.M)
         for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", built()):
             (head,) = [head for head in heads if head.startswith(name + " ")]
             self.assertEqual(anchor, slug(head))
-
-
-if __name__ == "__main__":
-    main()

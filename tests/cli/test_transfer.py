@@ -78,8 +78,7 @@ def expected(q, k, v, b, h, form, **rule):
 
 class TransferTest(harness.CliTest):
     def rows(self, *flags):
-        text = self.succeed("lab", "transfer", "--json", *flags)
-        rows = [json.loads(line) for line in text.splitlines()]
+        rows = self.objects("lab", "transfer", "--json", *flags)
         for row in rows:
             self.assertEqual(row["experiment"], "transfer")
             self.assertIn(row["quantity"], QUANTITIES)
@@ -162,7 +161,7 @@ class Tensors(TransferTest):
         outputs = {self.succeed("lab", "transfer", *self.inputs, "--json", "--threads", t) for t in "12"}
         self.assertEqual(len(outputs), 1)
         text = self.succeed("lab", "transfer", *self.inputs, "--csv", "--svg", "t.svg")
-        for line, row in zip(csv.DictReader(io.StringIO(text)), self.rows(*self.inputs)):
+        for line, row in zip(csv.DictReader(io.StringIO(text)), self.rows(*self.inputs), strict=True):
             self.assertEqual(line["format"], row["params"]["format"])
             self.assertEqual(float(line["theory"]), row["theory"])
         ElementTree.parse(self.path("t.svg"))
@@ -228,8 +227,7 @@ class Synthetic(TransferTest):
     def test_svg(self):
         self.rows("--trials", "8", "--svg", "t.svg")
         ElementTree.parse(self.path("t.svg"))
-        with open(self.path("t.svg"), encoding="utf-8") as file:
-            text = file.read()
+        text = harness.read(self.path("t.svg"))
         for title in "predicted and measured", "random heads by":
             self.assertIn(title, text)
 
@@ -254,7 +252,3 @@ class Synthetic(TransferTest):
         self.assertIn("stopped", err)
         row = json.loads(out.splitlines()[1])
         self.assertAlmostEqual(row["measured"] / row["theory"], 1, 1)
-
-
-if __name__ == "__main__":
-    harness.main()

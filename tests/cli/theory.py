@@ -29,8 +29,7 @@ sys.modules["attend"] = types.ModuleType("attend")
 sys.modules["attend"].__path__ = [os.path.join(ROOT, "python/attend")]
 sys.modules["attend.theory"] = types.ModuleType("attend.theory")
 sys.modules["attend.theory"].__package__ = "attend"
-with open(theory_bindings.HEADER, encoding="utf-8") as header:
-    exec(theory_bindings.module(header.read()), vars(sys.modules["attend.theory"]))
+exec(theory_bindings.module(harness.read(theory_bindings.HEADER)), vars(sys.modules["attend.theory"]))
 from attend import _theory_library, theory as LAB  # noqa: E402
 from attend.theory import Law, Query, Scene  # noqa: E402, F401
 

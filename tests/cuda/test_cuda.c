@@ -4,14 +4,10 @@
  * the conformance rows run on a GPU as the kernel set `cuda`; test_cuda_stats.c tests
  * their statistics, test_cuda_memory.c tensors in device memory.
  */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 #include "support/device_problems.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -45,14 +41,39 @@ TEST(calls_for_devices_on_the_cpu)
     size_t bytes = 1;
     char words[8];
 
-    CHECK(attend_context_create(&ctx, NULL, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_context_create, &ctx, NULL);
+    CHECK_OK(attend_context_wait, ctx);
     CHECK(attend_context_set_stream(ctx, NULL, &err) == ATTEND_EINVAL, "a stream");
     CHECK(attend_forward_workspace(ctx, NULL, NULL, &bytes, &err) == ATTEND_EINVAL,
           "no io");
     CHECK(attend_devices(words, sizeof words) > sizeof words - 1 &&
               strlen(words) == sizeof words - 1,
           "%s", words);
+}
+
+/* ---- order SAME ----------------------------------------------------------------- */
+
+TEST(many_problems_are_as_alone)
+{
+    NEEDS_DEVICE;
+    auto_context const ctx = open_set("cuda", 1);
+    auto_problem a = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, ATTEND_F32, 1);
+    auto_problem b = problem_make((shape){2, 1, 1, 1, 70, 8, 8}, ATTEND_BF16, 2);
+    const attend_io *const ios[] = {&a.io, &b.io};
+    attend_error err;
+
+    a.io.weights.data = b.io.weights.data = NULL;
+    auto_result alone_a = result_of(&a, ctx);
+    auto_result alone_b = result_of(&b, ctx);
+    problem_poison(&a);
+    problem_poison(&b);
+    CHECK(is_ok(attend_forward_many(ctx, 2, NULL, ios, &err), &err), "together");
+    CHECK(result_is_same(&a, &alone_a) && result_is_same(&b, &alone_b), "bits");
+    b.io.k.dtype = ATTEND_F16;
+    problem_poison(&a);
+    CHECK(attend_forward_many(ctx, 2, NULL, ios, &err) == ATTEND_EUNSUPPORTED &&
+              is_poisoned(&a.io.out),
+          "%s", err.message);
 }
 
 /* ---- order FAST ----------------------------------------------------------------- */
@@ -87,21 +108,18 @@ static void under_the_bound(struct check_problem (*sample)(int), int count)
     CHECK(failed == 0, "%d of %d problems", failed, count);
 }
 
-TEST(fast_kernels_are_under_the_bound)
+DEVICE_TEST(fast_kernels_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(fast_problem, problems(240));
 }
 
-TEST(fast_wide_keys_are_under_the_bound)
+DEVICE_TEST(fast_wide_keys_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(wide_keys, problems(80));
 }
 
-TEST(fast_every_kernel_is_under_the_bound)
+DEVICE_TEST(fast_every_kernel_is_under_the_bound)
 {
-    NEEDS_DEVICE;
     static const int64_t d[] = {64, 128, 256, 192}, dv[] = {64, 128, 256, 128};
 
     for (int n = 0; n < 2 * 2 * 4 * PURPOSES; n++) {
@@ -115,15 +133,10 @@ TEST(fast_every_kernel_is_under_the_bound)
     }
 }
 
-TEST(fast_kernels_take_many_tiles)
-{
-    NEEDS_DEVICE;
-    under_the_bound(many_tiles, 8);
-}
+DEVICE_TEST(fast_kernels_take_many_tiles) { under_the_bound(many_tiles, 8); }
 
-TEST(fast_rules_are_under_the_bound)
+DEVICE_TEST(fast_rules_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     under_the_bound(rule_problem, problems(240));
 }
 
@@ -131,9 +144,8 @@ TEST(fast_rules_are_under_the_bound)
  * All bf16 and f16 problems of the dense comparisons, including those for the general
  * kernels.
  */
-TEST(fast_takes_any_problem)
+DEVICE_TEST(fast_takes_any_problem)
 {
-    NEEDS_DEVICE;
     int taken = 0;
 
     for (int n = 0; n < problems(1200); n++) {
@@ -173,9 +185,8 @@ static int same_outputs(const struct check_problem *a, const struct check_proble
     return worst.ratio == 0;
 }
 
-TEST(fast_kernels_keep_bits_for_any_strides)
+DEVICE_TEST(fast_kernels_keep_bits_for_any_strides)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < problems(80); n++) {
         auto_check_problem p = n % 2        ? rule_problem(1000 + n)
                                : n % 8 == 4 ? wide_keys(1000 + n)
@@ -188,9 +199,8 @@ TEST(fast_kernels_keep_bits_for_any_strides)
     }
 }
 
-TEST(fast_kernels_do_not_see_hidden_values)
+DEVICE_TEST(fast_kernels_do_not_see_hidden_values)
 {
-    NEEDS_DEVICE;
     int changed_keys = 0;
 
     for (int n = 0; n < 2 + problems(120); n++) {
@@ -231,9 +241,8 @@ TEST(fast_kernels_do_not_see_hidden_values)
     CHECK(changed_keys > 20, "only %d", changed_keys);
 }
 
-TEST(fast_kernels_take_any_logits)
+DEVICE_TEST(fast_kernels_take_any_logits)
 {
-    NEEDS_DEVICE;
     static const double scales[] = {1, 4, 16, 64, 256, 1024};
 
     for (int n = 0; n < 18; n++) {
@@ -272,14 +281,13 @@ static long replays(void)
  * Rows that see few keys of the diagonal block choose their reference by a later block,
  * so that weights do not overflow.
  */
-TEST(fast_causal_tiles_are_computed_once)
+DEVICE_TEST(fast_causal_tiles_are_computed_once)
 {
-    NEEDS_DEVICE;
     static const int64_t widths[] = {64, 128, 192, 256};
 
     for (int n = 0; n < 32; n++) {
         const int64_t d = widths[n % 4], more = n / 4 % 2 ? 77 : 0;
-        struct check_problem p = check_sample_shape(
+        auto_check_problem p = check_sample_shape(
             (uint64_t)n, (n / 4 + n / 8) % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 400,
             400 + more, d, d == 192 ? 128 : d);
         p.scale_is_set = 1;
@@ -296,7 +304,6 @@ TEST(fast_causal_tiles_are_computed_once)
         struct check_worst worst = {0};
         const double ratio = ratio_of(&p, &worst);
         const long again = replays() - before;
-        check_problem_free(&p);
         CHECK(ratio < 1, "problem %d: %s", n, worst.where);
         CHECK(before < 0 || (n < 24 ? again == 0 : again > 0), "problem %d: %ld warps", n,
               again);
@@ -307,9 +314,8 @@ TEST(fast_causal_tiles_are_computed_once)
  * A NaN row, by its query or by a key visible to this row only, changes no bit of other
  * rows; with these large logits, lazy rescaling would.
  */
-TEST(fast_rows_that_are_nan_are_alone)
+DEVICE_TEST(fast_rows_that_are_nan_are_alone)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < 12; n++) {
         const int64_t d = n / 2 % 3 == 0 ? 64 : n / 2 % 3 == 1 ? 128 : 256;
         auto_check_problem p =
@@ -333,9 +339,8 @@ TEST(fast_rows_that_are_nan_are_alone)
 }
 
 /* Batch and heads around a row change no bit of it. */
-TEST(fast_rows_depend_on_nothing_else)
+DEVICE_TEST(fast_rows_depend_on_nothing_else)
 {
-    NEEDS_DEVICE;
     auto_check_problem p =
         check_sample_shape(3, ATTEND_BF16, 2, 4, 2, 300, 500, 128, 128);
     p.causal = ATTEND_CAUSAL_OFFSET;
@@ -362,9 +367,8 @@ TEST(fast_rows_depend_on_nothing_else)
  * Splits of decoding, of which tiles are computed again too; lengths that hide nothing
  * change no bit.
  */
-TEST(fast_decoding_takes_many_splits)
+DEVICE_TEST(fast_decoding_takes_many_splits)
 {
-    NEEDS_DEVICE;
     static const int64_t keys[] = {1025, 2500, 4100}, widths[] = {64, 128, 256, 71};
 
     for (int n = 0; n < 16; n++) {
@@ -392,15 +396,5 @@ TEST(fast_decoding_takes_many_splits)
     }
 }
 
-/* With an argument, runs only the tests whose names contain it, for memory checkers. */
-int main(int argc, char **argv)
-{
-    if (device_runs()) {
-        if (!open_driver())
-            return 2;
-        fast = open_set("cuda-fast", 1);
-    }
-    test_each(test_run, argc > 1 ? argv[1] : "");
-    attend_context_destroy(fast);
-    return test_finish();
-}
+BEFORE_ALL { fast = open_driver() ? open_set("cuda-fast", 1) : NULL; }
+AFTER_ALL { attend_context_destroy(fast); }

@@ -4,13 +4,9 @@
  * not depend on their addresses.  Widths are odd, rows are padded, and tensors begin at
  * any element.  Memory between elements is NaN before the call.
  */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 #include "support/device_problems.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "check/check.h"
@@ -108,9 +104,8 @@ static int keeps_bits(const struct check_problem *p, const struct check_outputs 
  * Every kernel with layout 0 and odd widths; a full run has all widths and layouts, a
  * shortened one some.
  */
-TEST(every_kernel_writes_rows_and_nothing_else)
+DEVICE_TEST(every_kernel_writes_rows_and_nothing_else)
 {
-    NEEDS_DEVICE;
     const int all = problems(10) == 10;
     int count = 0;
 
@@ -120,22 +115,19 @@ TEST(every_kernel_writes_rows_and_nothing_else)
 
         if (even && (int)kind != PLAIN && !all)
             continue;
-        struct check_problem p =
+        auto_check_problem p =
             problem_of(kind, n % 2 ? ATTEND_F16 : ATTEND_BF16, width, even, spoilt);
         const int other = count++ % 3 == 0 ? 1 + count / 3 % (LAYOUTS - 1) : 0;
         struct check_outputs want;
         char reason[384];
         int same = 1;
 
-        if (!check_call(&blocks.blocks, dense, &p, &want, reason, sizeof reason)) {
-            check_problem_free(&p);
-            CHECK(0, "problem %d: %s", n, reason);
-        }
+        CHECK(check_call(&blocks.blocks, dense, &p, &want, reason, sizeof reason),
+              "problem %d: %s", n, reason);
         for (int layout = 0; layout < LAYOUTS; layout++)
             if (layout == 0 || layout == other || all)
                 same &= keeps_bits(&p, &want, layout);
         check_outputs_free(&want);
-        check_problem_free(&p);
         CHECK(same, "problem %d", n);
     }
 }
@@ -165,11 +157,10 @@ static int columns_at(attend_context *ctx, const struct device_problem *p, uintp
 }
 
 /* Kernels of 64 and of 128 columns, the second with a number of keys that is odd. */
-TEST(columns_are_written_and_nothing_else)
+DEVICE_TEST(columns_are_written_and_nothing_else)
 {
-    NEEDS_DEVICE;
     for (int n = 0; n < 4; n++) {
-        struct device_problem p =
+        auto_device_problem p =
             device_problem(1, 2, 1, 40, n % 2 ? 301 : 128, n / 2 ? 104 : 40);
         const int64_t row = p.nk + PAD, rows = 2 * p.nb * p.hq, most = 3;
         const size_t numbers = (size_t)(rows * row + 2 * most);
@@ -178,8 +169,7 @@ TEST(columns_are_written_and_nothing_else)
         int intact = 1, same = 1;
 
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        CHECK(attend_forward(device[1], &p.rule, &p.io, &err) == ATTEND_OK, "%s",
-              err.message);
+        CHECK_OK(attend_forward, device[1], &p.rule, &p.io);
         for (int64_t first = 0; first <= most; first++) {
             const uintptr_t to = device_block(numbers * sizeof *got, 0xff);
             float *const at = got + (size_t)first * numbers;
@@ -198,7 +188,6 @@ TEST(columns_are_written_and_nothing_else)
                     same &= at[x] == got[of + (x < half ? 0 : rows / 2 * row)];
             }
         }
-        free_problem(&p);
         CHECK(intact, "problem %d: written between rows", n);
         CHECK(same, "problem %d: other bits elsewhere", n);
     }
@@ -240,14 +229,13 @@ static int may_be_fused(const struct check_problem *p)
  * Random problems in either order, tensors in device memory or in host memory.
  * ATTEND_TEST_SECONDS: duration.  ATTEND_TEST_SEED: first seed.
  */
-TEST(random_problems_are_under_the_bound)
+DEVICE_TEST(random_problems_are_under_the_bound)
 {
-    NEEDS_DEVICE;
     const double seconds = number_of("ATTEND_TEST_SECONDS", 0);
     /* 100000 problems of each seed have numbers that fit an int. */
     const int seed = (int)fmod(number_of("ATTEND_TEST_SEED", 1), 20000);
     const time_t begin = time(NULL);
-    attend_context *const same = open_set("cuda", 1);
+    auto_context const same = open_set("cuda", 1);
     double worst = 0;
     int count = 0, failed = 0;
 
@@ -268,26 +256,24 @@ TEST(random_problems_are_under_the_bound)
         }
         worst = fmax(worst, ratio);
     }
-    attend_context_destroy(same);
     printf("  seed %d: %d problems, worst %.3f of the bound\n", seed, count, worst);
     CHECK(failed == 0, "%d of %d problems", failed, count);
 }
 
-/* With an argument, runs only the tests whose names contain it. */
-int main(int argc, char **argv)
+BEFORE_ALL
 {
-    if (device_runs()) {
-        if (!open_driver())
-            return 2;
-        dense = open_set("cuda-fast", 1);
-        for (int order = 0; order < 2; order++)
-            device[order] = device_context((attend_order)order);
-    }
-    test_each(test_run, argc > 1 ? argv[1] : "");
+    if (!open_driver())
+        return;
+    dense = open_set("cuda-fast", 1);
+    for (int order = 0; order < 2; order++)
+        device[order] = device_context((attend_order)order);
+}
+
+AFTER_ALL
+{
     for (int order = 0; order < 2; order++)
         attend_context_destroy(device[order]);
     attend_context_destroy(dense);
     check_blocks_free(&copies);
     check_blocks_free(&blocks.blocks);
-    return test_finish();
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of rows and columns on a GPU, against `ref`. */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 #include "support/device_problems.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/inspect_oracle.h"
 
 static attend_context *fast;
 static struct check_run blocks;
@@ -20,9 +16,8 @@ static struct check_problem column_problem(int n)
 }
 
 /* Column mass and maximum of order FAST against `ref`. */
-TEST(fast_columns_are_those_of_the_definition)
+DEVICE_TEST(fast_columns_are_those_of_the_definition)
 {
-    NEEDS_DEVICE;
     auto_context const ref = open_set("ref", 1);
 
     for (int n = 0; n < problems(40); n++) {
@@ -38,13 +33,11 @@ TEST(fast_columns_are_those_of_the_definition)
         auto_free void *const out = check_memory(rows * (size_t)p.dv, 8);
         attend_io forward = *io;
         attend_inspection request = attend_inspection_default();
-        attend_error err = {.message = ""};
 
         forward.out = attend_tensor_dense(out, ATTEND_F32, p.nb, p.hq, p.nq, p.dv);
         forward.lse =
             attend_tensor_dense(numbers + 4 * columns, ATTEND_F32, p.nb, p.hq, p.nq, 1);
-        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
-              err.message);
+        CHECK_OK(attend_forward, ref, &blocks.blocks.rule, &forward);
         request.q = io->q;
         request.k = io->k;
         request.lse = attend_view_of(&forward.lse);
@@ -53,9 +46,7 @@ TEST(fast_columns_are_those_of_the_definition)
                                                       ATTEND_F32, p.nb, p.hq, 1, p.nk);
             request.column_max = attend_tensor_dense(numbers + (size_t)(2 + x) * columns,
                                                      ATTEND_F32, p.nb, p.hq, 1, p.nk);
-            CHECK(attend_inspect(x ? fast : ref, &blocks.blocks.rule, &request, &err) ==
-                      ATTEND_OK,
-                  "%s", err.message);
+            CHECK_OK(attend_inspect, x ? fast : ref, &blocks.blocks.rule, &request);
         }
         /* Rounding errors of scores of up to 32 |q||k| are errors of the weights. */
         double worst = 0;
@@ -68,95 +59,16 @@ TEST(fast_columns_are_those_of_the_definition)
     }
 }
 
-/* All outputs of an inspection: column mass and maximum, map, zoom, probes. */
-enum { BLOCK = 64, MAP_ROWS = 3, MAP_COLUMNS = 4, ZOOM = 20, PROBES = 6 };
-static void inspect_all(attend_context *ctx, const struct check_problem *p,
-                        const attend_view *lse, char *to)
+/* Order SAME, in every dtype: columns, map, zoom and probes. */
+DEVICE_TEST(inspections_are_those_of_the_definition)
 {
-    const attend_dtype dtype = lse->dtype;
-    const int64_t heads = p->nb * p->hq, size = (int64_t)attend_dtype_size(dtype);
-    attend_inspection request = attend_inspection_default();
-    attend_probe probes[PROBES];
-    attend_error err = {.message = ""};
-
-    request.q = blocks.blocks.io.q;
-    request.k = blocks.blocks.io.k;
-    request.lse = *lse;
-    request.column_mass = attend_tensor_dense(to, dtype, p->nb, p->hq, 1, p->nk);
-    to += heads * p->nk * size;
-    request.column_max = attend_tensor_dense(to, dtype, p->nb, p->hq, 1, p->nk);
-    to += heads * p->nk * size;
-    request.pooled_block = BLOCK;
-    request.pooled = attend_tensor_dense(to, dtype, p->nb, p->hq, MAP_ROWS, MAP_COLUMNS);
-    to += heads * MAP_ROWS * MAP_COLUMNS * size;
-    request.zoom = attend_tensor_dense(to, dtype, p->nb, p->hq, ZOOM, ZOOM);
-    to += heads * ZOOM * ZOOM * size;
-    request.zoom_query = 60;
-    request.zoom_key = 90;
-    for (int64_t x = 0; x < PROBES; x++)
-        probes[x] = (attend_probe){.b = 0, .h = x % p->hq, .i = 7 * x, .j = 11 * x};
-    request.probes = probes;
-    request.probe_count = PROBES;
-    request.probe_weights = (double *)(void *)to;
-    CHECK(attend_inspect(ctx, &blocks.blocks.rule, &request, &err) == ATTEND_OK, "%s",
-          err.message);
-}
-
-static double number_at(const char *from, attend_dtype dtype, int64_t x)
-{
-    return dtype == ATTEND_F64 ? ((const double *)(const void *)from)[x]
-                               : ((const float *)(const void *)from)[x];
-}
-
-/* Order SAME, in every dtype. */
-TEST(inspections_are_those_of_the_definition)
-{
-    NEEDS_DEVICE;
-    static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_F16,
-                                          ATTEND_BF16};
-    auto_context const ref = open_set("ref", 1);
     auto_context const same = open_set("cuda", 1);
 
-    for (int n = 0; n < 4; n++) {
-        auto_check_problem p = kernel_problem(PLAIN, dtypes[n], 40, 24, 0);
-        check_place(&blocks.blocks, &p);
-        const attend_dtype wide = dtypes[n] == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
-        const int64_t rows = p.nb * p.hq * p.nq, size = (int64_t)attend_dtype_size(wide);
-        const int64_t count =
-            p.nb * p.hq * (2 * p.nk + MAP_ROWS * MAP_COLUMNS + ZOOM * ZOOM);
-        const int64_t bytes = count * size + PROBES * (int64_t)sizeof(double);
-        char *const want = check_memory((size_t)bytes, 1), *const got = check_memory(
-                                                               (size_t)bytes, 1);
-        void *const lse = check_memory((size_t)rows, (size_t)size),
-                    *const out = check_memory((size_t)(rows * p.dv), (size_t)size);
-        attend_io forward = blocks.blocks.io;
-        attend_error err = {.message = ""};
-
-        forward.out = attend_tensor_dense(out, wide, p.nb, p.hq, p.nq, p.dv);
-        forward.lse = attend_tensor_dense(lse, wide, p.nb, p.hq, p.nq, 1);
-        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
-              err.message);
-        const attend_view known = attend_view_of(&forward.lse);
-        inspect_all(ref, &p, &known, want);
-        inspect_all(same, &p, &known, got);
-        /* Rounding of scores of a few units, and of float outputs. */
-        double worst = 0, mass = 0;
-        for (int64_t x = 0; x < count + PROBES; x++) {
-            const int is_probe = x >= count;
-            const attend_dtype type = is_probe ? ATTEND_F64 : wide;
-            const int64_t from = is_probe ? count * size : 0,
-                          at = is_probe ? x - count : x;
-            const double a = number_at(want + from, type, at),
-                         b = number_at(got + from, type, at);
-            worst = fmax(worst, fabs(b - a) / (1e-4 * fabs(a) + 1e-7));
-            mass += a;
-        }
-        free(out);
-        free(lse);
-        free(want);
-        free(got);
-        CHECK(mass > (double)rows, "dtype %d: a sum of %g", n, mass);
-        CHECK(worst < 1, "dtype %d: %g of what is allowed", n, worst);
+    for (int type = 0; type < FLOAT_DTYPES; type++) {
+        auto_ask a = ask_make((shape){1, 2, 1, 150, 200, 40, 24}, float_dtypes[type],
+                              RULE_LENGTHS, 31);
+        ask_everything(&a, 64);
+        CHECK(ask_check(&a, same), "%s", attend_dtype_name(float_dtypes[type]));
     }
 }
 
@@ -172,7 +84,6 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
 {
     const int64_t *const size = io->out.size;
     attend_stats request = attend_stats_default();
-    attend_error err = {.message = ""};
 
     request.columns = asked;
     request.rows =
@@ -181,8 +92,7 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
                                               size[1], size[2], TOP);
     request.top_keys = keys;
     io->stats = &request;
-    CHECK(attend_forward(ctx, &blocks.blocks.rule, io, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_forward, ctx, &blocks.blocks.rule, io);
     io->stats = NULL;
 }
 
@@ -190,9 +100,8 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
  * Fused row statistics against `ref`.  With equal keys all scores are equal, and the top
  * keys are the earliest.  Statistics change no bit of O.
  */
-TEST(fast_statistics_are_those_of_the_definition)
+DEVICE_TEST(fast_statistics_are_those_of_the_definition)
 {
-    NEEDS_DEVICE;
     auto_context const ref = open_set("ref", 1);
 
     for (int n = 0; n < 8 + problems(60); n++) {
@@ -212,18 +121,16 @@ TEST(fast_statistics_are_those_of_the_definition)
             check_memory((size_t)(2 * rows * each), sizeof *numbers);
         auto_free int64_t *const keys =
             check_memory((size_t)(2 * rows * TOP), sizeof *keys);
-        float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
+        auto_free float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
         const attend_dtype out_type = n == 9 ? p.dtype : ATTEND_F32;
         attend_io io = blocks.blocks.io;
-        attend_error err = {.message = ""};
 
         io.lse.data = NULL;
         for (int x = 0; x < 3; x++) {
             io.out = attend_tensor_dense(out + x * rows * p.dv, out_type, p.nb, p.hq,
                                          p.nq, p.dv);
             if (x == 2)
-                CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
-                      "%s", err.message);
+                CHECK_OK(attend_forward, fast, &blocks.blocks.rule, &io);
             else
                 ask_rows(x ? fast : ref, rows, &io, numbers + x * rows * each,
                          keys + x * rows * TOP);
@@ -252,7 +159,6 @@ TEST(fast_statistics_are_those_of_the_definition)
         CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
                      (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
               "problem %d: statistics change O", n);
-        free(out);
     }
 }
 
@@ -262,21 +168,19 @@ static double *rows_of(attend_context *ctx, const struct check_problem *p)
     const int64_t rows = p->nb * p->hq * p->nq;
     double *const numbers = check_memory((size_t)(rows * (ASKED + TOP)), sizeof *numbers);
     auto_free int64_t *const keys = check_memory((size_t)(rows * TOP), sizeof *keys);
-    float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
+    auto_free float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
 
     check_place(&blocks.blocks, p);
     attend_io io = blocks.blocks.io;
     io.lse.data = NULL;
     io.out = attend_tensor_dense(out, ATTEND_F32, p->nb, p->hq, p->nq, p->dv);
     ask_rows(ctx, rows, &io, numbers, keys);
-    free(out);
     return numbers;
 }
 
 /* A single query, with groups up to more heads than decoding has rows. */
-TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
+DEVICE_TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
 {
-    NEEDS_DEVICE;
     const int64_t heads = 65, nk = 64, d = 8, head = 40;
     auto_check_problem p = check_sample_shape(1, ATTEND_BF16, 1, heads, 1, 1, nk, d, d);
     auto_check_problem alone = check_sample_shape(1, ATTEND_BF16, 1, 1, 1, 1, nk, d, d);
@@ -284,16 +188,14 @@ TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
     memcpy(alone.q, p.q + head * d, (size_t)d * sizeof *p.q);
     memcpy(alone.k, p.k, (size_t)(nk * d) * sizeof *p.k);
     memcpy(alone.v, p.v, (size_t)(nk * d) * sizeof *p.v);
-    double *const all = rows_of(fast, &p), *const own = rows_of(fast, &alone);
+    auto_free double *const all = rows_of(fast, &p);
+    auto_free double *const own = rows_of(fast, &alone);
     CHECK(memcmp(all + head * ASKED, own, ASKED * sizeof *own) == 0,
           "entropy %.17g, %.17g", all[head * ASKED + 5], own[5]);
-    free(all);
-    free(own);
 }
 
-TEST(fast_entropy_of_one_key_is_0)
+DEVICE_TEST(fast_entropy_of_one_key_is_0)
 {
-    NEEDS_DEVICE;
     auto_check_problem p = check_sample_shape(2, ATTEND_BF16, 1, 4, 4, 64, 64, 64, 64);
 
     p.causal = ATTEND_CAUSAL_TOP_LEFT;
@@ -307,9 +209,8 @@ TEST(fast_entropy_of_one_key_is_0)
  * Two keys have scores 70, 100 and 124 bits above those of the first block of the kernel:
  * the squares of their weights overflow.
  */
-TEST(fast_statistics_of_weights_whose_squares_overflow)
+DEVICE_TEST(fast_statistics_of_weights_whose_squares_overflow)
 {
-    NEEDS_DEVICE;
     const double above[3] = {1, 1.4375, 1.796875}; /* times 384 / 8 nats */
     auto_check_problem p = check_sample_shape(3, ATTEND_BF16, 1, 2, 2, 64, 256, 64, 64);
     auto_context const ref = open_set("ref", 1);
@@ -326,12 +227,5 @@ TEST(fast_statistics_of_weights_whose_squares_overflow)
               (int)(x / ASKED), got[x], want[x]);
 }
 
-/* With an argument, runs only the tests whose names contain it, for memory checkers. */
-int main(int argc, char **argv)
-{
-    if (device_runs())
-        fast = open_set("cuda-fast", 1);
-    test_each(test_run, argc > 1 ? argv[1] : "");
-    attend_context_destroy(fast);
-    return test_finish();
-}
+BEFORE_ALL { fast = open_driver() ? open_set("cuda-fast", 1) : NULL; }
+AFTER_ALL { attend_context_destroy(fast); }

@@ -298,9 +298,8 @@ static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
 
 void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
 {
-    auto_problem p = problem_make((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
+    auto_problem p = problem_lean((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
 
-    p.io.weights.data = NULL;
     for (int64_t ring = 1; ring <= 8; ring++) {
         CHECK(ring_merge(&p, ctx, ring), "ring of %lld", (long long)ring);
         CHECK(problem_is_close(&p), "ring of %lld", (long long)ring);

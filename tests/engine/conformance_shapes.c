@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of test_conformance.c on sizes, strides, alignments, heads and batches. */
-#define _GNU_SOURCE
 #include "conformance_rows.h"
 
 #include <sys/mman.h>
@@ -137,7 +136,7 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
         test_skip("tensors of many GB would be copied to the device");
         return;
     }
-    problem p = problem_make((shape){2, 2, 2, 3, 9, 8, 8}, dtype, 28);
+    auto_problem p = problem_make((shape){2, 2, 2, 3, 9, 8, 8}, dtype, 28);
 
     problem_mask(&p, 1, 2, 3, 9);
     view_set(&p.rule.mask, 0, 1, 2, 4, 0.0);
@@ -154,9 +153,7 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
     if (mapped) {
         wide.io.out.data = (void *)(uintptr_t)out.data;
         memcpy(wide.io.out.stride, out.stride, sizeof out.stride);
-        attend_error err = {.status = ATTEND_OK};
-        CHECK(attend_forward(ctx, &wide.rule, &wide.io, &err) == ATTEND_OK, "%s",
-              err.message);
+        CHECK_OK(attend_forward, ctx, &wide.rule, &wide.io);
         const attend_view flat = view_of_tensor(&p.io.out);
         copy_elements(&out, &flat);
         CHECK(result_is_same(&p, &want), "offsets above 2^31");
@@ -166,7 +163,6 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
     for (size_t at = 0; at < sizeof maps / sizeof maps[0]; at++)
         if (maps[at].map != MAP_FAILED)
             munmap(maps[at].map, maps[at].size);
-    problem_free(&p);
 }
 
 /* Every tensor ends at, or begins after, a page that faults. */

@@ -151,7 +151,7 @@ void check_wrong_fields(attend_context *ctx)
 
 void check_wrong_combinations(attend_context *ctx)
 {
-    problem sound = sound_problem();
+    auto_problem sound = sound_problem();
     problem wrong = sound;
 
     wrong.rule.causal = ATTEND_CAUSAL_OFFSET;
@@ -199,5 +199,4 @@ void check_wrong_combinations(attend_context *ctx)
     wrong.io.weights = attend_tensor_dense(wrong.io.weights.data, ATTEND_F32, 2, 4, 3,
                                            ATTEND_WEIGHTS_MAX / 24 + 1);
     expect_refusal(ctx, &sound, &wrong, ATTEND_ETOOBIG, "weights", "11184811");
-    problem_free(&sound);
 }

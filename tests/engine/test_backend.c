@@ -3,13 +3,9 @@
  * The backend interface, with a backend whose memory the host cannot read: device memory
  * is an unreadable page, so that any access in validation faults.
  */
-#define _GNU_SOURCE
 #include "support/tensors.h"
 #include "support/test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "core/backend.h"
@@ -113,13 +109,12 @@ static attend_rule device_rule(void *memory)
 
 TEST(forward_reads_nothing_of_the_device)
 {
-    attend_context *const ctx = device_context();
+    auto_context const ctx = device_context();
     void *const memory = device_memory();
     const attend_rule rule = device_rule(memory);
     attend_io io = device_io(memory);
     attend_stats stats = attend_stats_default();
     const attend_stat column = ATTEND_STAT_ENTROPY;
-    attend_error err = {.message = ""};
 
     stats.columns = &column;
     stats.rows = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, 1);
@@ -129,7 +124,7 @@ TEST(forward_reads_nothing_of_the_device)
     stats.classes = memory;
     stats.summaries = device_memory();
     io.stats = &stats;
-    CHECK(attend_forward(ctx, &rule, &io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_forward, ctx, &rule, &io);
     CHECK(seen.supports == 1 && seen.plans == 1 && seen.runs == 1, "%d %d %d",
           seen.supports, seen.plans, seen.runs);
     CHECK(seen.workspace != NULL, "no workspace");
@@ -137,18 +132,16 @@ TEST(forward_reads_nothing_of_the_device)
               !seen.problem.inspection,
           "another problem");
     CHECK(attend_context_memory(ctx) == (attend_memory)1, "another memory");
-    attend_context_destroy(ctx);
 }
 
 TEST(inspection_and_partials_go_the_same_way)
 {
-    attend_context *const ctx = device_context();
+    auto_context const ctx = device_context();
     void *const memory = device_memory();
     const attend_rule rule = device_rule(memory);
     attend_inspection second = attend_inspection_default();
     attend_partials partials = attend_partials_default();
     attend_io io = device_io(memory);
-    attend_error err = {.message = ""};
 
     second.q = io.q;
     second.k = io.k;
@@ -157,20 +150,18 @@ TEST(inspection_and_partials_go_the_same_way)
     second.probes = memory;
     second.probe_count = 5;
     second.probe_weights = device_memory();
-    CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_inspect, ctx, &rule, &second);
     CHECK(seen.runs == 1 && seen.problem.inspection, "no inspection pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
     partials.data = attend_tensor_dense(device_memory(), ATTEND_F32, NB, H, NQ, D + 2);
-    CHECK(attend_forward_partials(ctx, &rule, &io, &partials, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_forward_partials, ctx, &rule, &io, &partials);
     CHECK(seen.runs == 2 && seen.problem.shard, "no partials");
-    attend_context_destroy(ctx);
 }
 
 TEST(what_it_does_not_support_is_not_run)
 {
-    attend_context *const ctx = device_context();
+    auto_context const ctx = device_context();
     const attend_io io = device_io(device_memory());
     attend_error err = {.message = ""};
 
@@ -178,32 +169,26 @@ TEST(what_it_does_not_support_is_not_run)
     CHECK(attend_forward(ctx, NULL, &io, &err) == ATTEND_EUNSUPPORTED, "%s", err.message);
     CHECK(strcmp(err.message, "not on this device") == 0, "%s", err.message);
     CHECK(seen.plans == 0 && seen.runs == 0, "it ran all the same");
-    attend_context_destroy(ctx);
 }
 
 TEST(host_calls_refuse_device_tensors)
 {
-    attend_context *const ctx = device_context();
+    auto_context const ctx = device_context();
     void *const memory = device_memory();
     const attend_part part = {attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, D),
                               attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, 1)};
     const attend_tensor out = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D);
-    attend_error err = {.message = ""};
 
-    CHECK(attend_merge_with(ctx, &part, 1, &out, NULL, &err) == ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "attend_merge_with"),
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "attend_merge_with", attend_merge_with, ctx, &part,
+                1, &out, NULL);
     attend_partials records = attend_partials_default();
     records.keys = records.all_keys = NK;
     records.reduce = 1;
     records.data = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D + 2);
-    CHECK(attend_combine(ctx, NULL, &records, 1, &out, NULL, &err) ==
-                  ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "attend_combine"),
-          "%s", err.message);
-    CHECK(attend_reduce(ctx, &records, 1, &records, &err) == ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "attend_reduce"),
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "attend_combine", attend_combine, ctx, NULL,
+                &records, 1, &out, NULL);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "attend_reduce", attend_reduce, ctx, &records, 1,
+                &records);
     const attend_stat column = ATTEND_STAT_ENTROPY;
     attend_stats request = attend_stats_default();
     request.columns = &column;
@@ -211,11 +196,8 @@ TEST(host_calls_refuse_device_tensors)
     const int64_t length = attend_stats_raw_size(&request, D);
     request.raw = attend_tensor_dense(memory, ATTEND_F64, NB, H, NQ, length);
     const attend_stats_part sums = {attend_view_of(&request.raw), 0};
-    CHECK(attend_stats_merge(ctx, &request, D, &sums, 1, &err) == ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "attend_stats_merge"),
-          "%s", err.message);
-    CHECK(attend_stats_reduce(ctx, &request, D, &sums, 1, &err) == ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "attend_stats_reduce"),
-          "%s", err.message);
-    attend_context_destroy(ctx);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "attend_stats_merge", attend_stats_merge, ctx,
+                &request, D, &sums, 1);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "attend_stats_reduce", attend_stats_reduce, ctx,
+                &request, D, &sums, 1);
 }

@@ -3,7 +3,6 @@
  * Bugs that other implementations of attention shipped, one row each: conformance.inc.
  * Every row runs on every kernel set of this machine and every dtype.
  */
-#define _GNU_SOURCE
 #include "conformance_rows.h"
 
 typedef struct row {

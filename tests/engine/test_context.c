@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: options, kernel sets, pools, hooks, and the errors of attend_forward. */
-#define _GNU_SOURCE
 #include "context_errors.h"
 #include "support/oracle.h"
 #include "support/pools.h"
@@ -75,10 +74,9 @@ TEST(cpu_features_are_cut_to_fit)
 /* Expects the kernel set `name` for these options. */
 static void expect_isa(const attend_options *options, const char *name)
 {
-    attend_context *const ctx = open_context(options);
+    auto_context const ctx = open_context(options);
 
     CHECK(ctx != NULL && strcmp(attend_context_isa(ctx), name) == 0, "not %s", name);
-    attend_context_destroy(ctx);
 }
 
 TEST(isa_by_option)
@@ -125,12 +123,11 @@ TEST(thread_counts)
 
     for (int threads = 0; threads <= 9; threads += threads == 0 ? 1 : 4) {
         options.threads = threads;
-        attend_context *const ctx = open_context(&options);
+        auto_context const ctx = open_context(&options);
         CHECK(ctx != NULL, "%d threads", threads);
         const int got = attend_context_threads(ctx);
         CHECK(threads == 0 ? got >= 1 : got == threads, "asked for %d, got %d", threads,
               got);
-        attend_context_destroy(ctx);
     }
     options.threads = -1;
     expect_no_context(&options, ATTEND_EINVAL, "threads", "-1");
@@ -155,12 +152,11 @@ TEST(threads_by_environment)
 
 static int print_threads(void)
 {
-    attend_context *ctx = NULL;
+    auto_context ctx = NULL;
 
     if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
         return 1;
     printf("%d\n", attend_context_threads(ctx));
-    attend_context_destroy(ctx);
     return 0;
 }
 
@@ -189,39 +185,34 @@ TEST_ON_SETS(lent_pools, lone, 1)
 {
     static const attend_parallel_for pools[3] = {pool_sequential, pool_reversed,
                                                  pool_pthreads};
-    problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
+    auto_problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
 
     CHECK(problem_check(&p, lone), "one thread");
-    result want = result_copy(&p);
+    auto_result want = result_copy(&p);
     for (int at = 0; at < 3; at++)
         for (int threads = 1; threads <= 5; threads += 2) {
             pool_log log = {0, 0};
-            attend_context *const ctx =
+            auto_context const ctx =
                 pool_context(attend_context_isa(lone), threads, pools[at], &log);
             CHECK(ctx != NULL && problem_gives(&p, ctx, &want), "pool %d of %d", at,
                   threads);
             CHECK(log.n_max <= threads, "asked for %d of %d", log.n_max, threads);
             CHECK(log.calls > 0 || threads == 1, "the pool of %d was not used", threads);
-            attend_context_destroy(ctx);
         }
-    result_free(&want);
-    problem_free(&p);
 }
 
 /* A window that reaches every key from the farthest position hides none. */
 TEST_ON_SETS(widest_window, ctx, 1)
 {
-    problem p = problem_make((shape){1, 1, 1, 3, 9, 8, 4}, ATTEND_F32, 7);
+    auto_problem p = problem_make((shape){1, 1, 1, 3, 9, 8, 4}, ATTEND_F32, 7);
     const int64_t offset = (int64_t)1 << 60;
 
     p.rule.causal = ATTEND_CAUSAL_OFFSET;
     p.rule.causal_offset = &offset;
-    result want = result_of(&p, ctx);
+    auto_result want = result_of(&p, ctx);
     p.rule.window_left = INT64_MAX;
     p.rule.window_right = INT64_MAX;
     CHECK(problem_gives(&p, ctx, &want), "the widest window hides keys");
-    result_free(&want);
-    problem_free(&p);
 }
 
 TEST(messages_are_one_line)
@@ -234,23 +225,21 @@ TEST(messages_are_one_line)
 
 TEST_ON_SETS(progress_is_reported, lone, 1)
 {
-    problem p = problem_make((shape){2, 3, 3, 150, 30, 8, 8}, ATTEND_F32, 6);
+    auto_problem p = problem_make((shape){2, 3, 3, 150, 30, 8, 8}, ATTEND_F32, 6);
 
     for (int threads = 1; threads <= 3; threads++) {
         progress_log log = {.calls = 0};
-        attend_context *const ctx =
+        auto_context const ctx =
             progress_context(attend_context_isa(lone), threads, &log);
         CHECK(ctx != NULL && problem_check(&p, ctx), "%d threads", threads);
         CHECK(progress_is_sound(&log, threads), "%d threads: %d calls, %lld of %lld",
               threads, log.calls, (long long)log.last, (long long)log.total);
-        attend_context_destroy(ctx);
     }
-    problem_free(&p);
 }
 
 TEST_ON_SETS(null_arguments, ctx, 1)
 {
-    problem p = problem_make((shape){1, 2, 1, 3, 9, 8, 4}, ATTEND_F32, 8);
+    auto_problem p = problem_make((shape){1, 2, 1, 3, 9, 8, 4}, ATTEND_F32, 8);
     attend_error err = {.status = ATTEND_OK};
 
     CHECK(attend_forward(NULL, &p.rule, &p.io, &err) == ATTEND_EINVAL &&
@@ -262,15 +251,13 @@ TEST_ON_SETS(null_arguments, ctx, 1)
     CHECK(attend_context_create(NULL, NULL, &err) == ATTEND_EINVAL,
           "no place for a context");
     CHECK(problem_check(&p, ctx), "default rule");
-    result want = result_copy(&p);
+    auto_result want = result_copy(&p);
     poison(&p.io.out);
     memset(&err, 0x5a, sizeof err);
     const attend_error before = err;
     CHECK(attend_forward(ctx, NULL, &p.io, &err) == ATTEND_OK, "rule NULL");
     CHECK(memcmp(&err, &before, sizeof err) == 0, "a call that succeeds wrote the error");
     CHECK(result_is_same(&p, &want), "rule NULL");
-    result_free(&want);
-    problem_free(&p);
 }
 
 /*
@@ -280,7 +267,7 @@ TEST_ON_SETS(endless_rows_without_output, ctx, 1)
 {
     for (int power = 20; power <= 40; power += 10) {
         const int64_t n = (int64_t)1 << power;
-        problem p = problem_make((shape){1, 1, 1, 1, 1, 1, 0}, ATTEND_F32, 9);
+        auto_problem p = problem_make((shape){1, 1, 1, 1, 1, 1, 0}, ATTEND_F32, 9);
         attend_view *const views[] = {&p.io.q, &p.io.k, &p.io.v};
         for (int at = 0; at < 3; at++) {
             for (int axis = 0; axis < 3; axis++)
@@ -292,7 +279,6 @@ TEST_ON_SETS(endless_rows_without_output, ctx, 1)
         const attend_status status = attend_forward(ctx, &p.rule, &p.io, NULL);
         CHECK(status == ATTEND_OK || status == ATTEND_EINVAL, "2^%d: %s", power,
               attend_status_name(status));
-        problem_free(&p);
     }
 }
 

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Default number of threads of a context: environment, affinity, quotas. */
-#define _GNU_SOURCE
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attend/attend.h"
 #include "base/cpus.h"
-#include "support/test.h"
+#include "support/problems.h"
 
 /* Threads of a context with default options; 0 without a context. */
 static int threads_by_default(void)
 {
-    attend_context *ctx = NULL;
+    auto_context ctx = NULL;
 
     if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
         return 0;
     const int threads = attend_context_threads(ctx);
-    attend_context_destroy(ctx);
     return threads;
 }
 

@@ -10,10 +10,7 @@
  * alone. Sets but `ref` run twice, the second time with splits of few keys. The first
  * CORE problems of a test run at every scale.
  */
-#include "support/test.h"
-
-#include <math.h>
-#include <stdlib.h>
+#include "support/oracle.h"
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -43,11 +40,7 @@ static double least(double bound, double stated)
  */
 static void state_accuracy(const struct check_problem *p, struct check_expect *expect)
 {
-    const double share = p->dtype == ATTEND_F64   ? 1e-12
-                         : p->dtype == ATTEND_F32 ? 2e-6
-                         : p->dtype == ATTEND_F16 ? 0x1p-9
-                                                  : 0x1p-7;
-    const double tolerance = share * largest_value(p);
+    const double tolerance = type_error(p->dtype) * largest_value(p);
     const double lse_share = p->dtype == ATTEND_F64 ? 1e-12 : 2e-6;
 
     for (int64_t r = 0; r < p->nb * p->hq * p->nq; r++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel set of the build runs, or the machine lacks one of its features. */
-#include <string.h>
-
 #include "support/oracle.h"
 
 static attend_isa set = {.struct_size = sizeof(attend_isa)};

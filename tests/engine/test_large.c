@@ -6,11 +6,7 @@
  * within the bound of the dense evaluation.
  * The first CORE problems are always the same.
  */
-#define _GNU_SOURCE
 #include "support/pools.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -107,42 +103,6 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
             p->mask[at++] = (double)seen;
 }
 
-static void sample_bias(struct check_problem *p, struct check_random *random)
-{
-    plane_size(p, random, p->bias_size);
-    p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
-    p->bias = check_sample_values(random, p->bias_dtype, p->bias_size,
-                                  &p->layout[CHECK_BIAS], 0.0);
-    if (check_random_chance(random, 0.3))
-        for (int64_t at = 0; at < check_count(p->bias_size); at++)
-            p->bias[at] = p->bias[at] > 1.0 ? -INFINITY : p->bias[at];
-}
-
-static void sample_scores(struct check_problem *p, struct check_random *random)
-{
-    static const double scales[] = {0.0, -0.3, 1.0, 0x1p-20};
-
-    if (check_random_chance(random, 0.2)) {
-        p->scale_is_set = 1;
-        p->scale = scales[check_random_int(random, 0, 3)];
-    }
-    if (check_random_chance(random, 0.15))
-        p->softcap = 1.0 + 50.0 * check_random_unit(random);
-    if (check_random_chance(random, 0.2)) {
-        p->alibi = check_memory((size_t)p->hq, sizeof *p->alibi);
-        for (int64_t h = 0; h < p->hq; h++)
-            p->alibi[h] = check_random_normal(random) *
-                          exp2(-(double)check_random_int(random, 2, 14));
-    }
-    if (check_random_chance(random, 0.2)) {
-        p->sinks = check_memory((size_t)p->hq, sizeof *p->sinks);
-        for (int64_t h = 0; h < p->hq; h++)
-            p->sinks[h] = check_random_chance(random, 0.1)
-                              ? -INFINITY
-                              : 8.0 * check_random_normal(random);
-    }
-}
-
 static struct check_problem sample_large(uint64_t seed)
 {
     struct check_random random = {.seed = seed};
@@ -156,8 +116,8 @@ static struct check_problem sample_large(uint64_t seed)
     if (check_random_chance(&random, 0.25))
         sample_mask(&p, &random);
     if (check_random_chance(&random, 0.2))
-        sample_bias(&p, &random);
-    sample_scores(&p, &random);
+        check_sample_bias(&p, &random, 0);
+    check_sample_scores(&p, &random, 0);
     p.wants_lse = check_random_chance(&random, 0.7);
     p.wants_weights = check_random_chance(&random, 0.03);
     if (check_random_chance(&random, 0.25))

@@ -3,7 +3,6 @@
  * Boolean masks that hide whole blocks of keys, or none of a block, on every kernel set:
  * skipping blocks or masking changes no bit.
  */
-#define _GNU_SOURCE
 #include "stats/stats_fixture.h"
 #include "support/inspect_oracle.h"
 #include "support/strides.h"
@@ -211,8 +210,7 @@ TEST_ON_SETS(a_masked_end_is_a_shorter_sequence, ctx, 1)
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t nq = 1; nq < 100; nq += 49) {
             auto_problem p =
-                problem_make((shape){1, 2, 1, nq, 640, 16, 16}, float_dtypes[type], 3);
-            p.io.weights = (attend_tensor){0};
+                problem_lean((shape){1, 2, 1, nq, 640, 16, 16}, float_dtypes[type], 3);
             problem_mask(&p, 1, 1, 1, p.n.nk);
             hide_keys(&p, 0, 0, 0, 256, p.n.nk);
             auto_result want = result_of(&p, ctx);
@@ -342,12 +340,11 @@ TEST_ON_SETS(the_inspection_pass, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        ask a = ask_masked(at, (pattern)kind, type);
+        auto_ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_check(&a, ctx), NAMED);
         auto_answers want = answers_copy(&a);
         spoil(&a.p);
         CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), NAMED);
-        problem_free(&a.p);
     }
 }
 
@@ -356,7 +353,7 @@ static void change_neighbours_of_inspection(attend_context *ctx)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        ask a = ask_masked(at, (pattern)kind, type);
+        auto_ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_run(&a, ctx), NAMED);
         auto_free void *const want = copy_bits(&a.want.zoom);
         for (int way = 0; way < 3; way++) {
@@ -365,7 +362,6 @@ static void change_neighbours_of_inspection(attend_context *ctx)
                       kept_are_same(&a.want.zoom, a.want.zoom_query, want),
                   NAMED);
         }
-        problem_free(&a.p);
     }
 }
 

@@ -33,6 +33,7 @@ static void pair_free(pair *both)
     problem_free(&both->small);
     problem_free(&both->large);
 }
+#define auto_pair FREED(pair_free) pair
 
 /* A run that may fail only with ENOMEM, and then writes nothing. */
 static int run_or_refuse(const problem *p, const result *want, attend_context *ctx,
@@ -93,7 +94,7 @@ static int life_with_failure(const pair *both, const char *isa, int n, int stick
 TEST_ON_SETS(every_allocation_may_fail, ctx, 2)
 {
     for (int at = 0; at < PAIRS; at++) {
-        pair both = pair_make(pair_dtypes[at], ctx);
+        auto_pair both = pair_make(pair_dtypes[at], ctx);
         for (int sticky = 0; sticky < 2; sticky++) {
             int n = 0, refused;
             while ((refused =
@@ -103,7 +104,6 @@ TEST_ON_SETS(every_allocation_may_fail, ctx, 2)
                   n);
             CHECK(n >= 2 && n < 1000, "%d allocations in a life", n);
         }
-        pair_free(&both);
     }
 }
 
@@ -115,7 +115,7 @@ TEST_ON_SETS(repeated_calls_allocate_nothing, plain, 2)
 
     CHECK(ctx != NULL, "context");
     for (int at = 0; at < PAIRS; at++) {
-        pair both = pair_make(pair_dtypes[at], ctx);
+        auto_pair both = pair_make(pair_dtypes[at], ctx);
         const int calls = c.calls;
         for (int repeat = 0; repeat < 3; repeat++) {
             CHECK(problem_run(&both.large, ctx) && problem_run(&both.small, ctx),
@@ -123,11 +123,10 @@ TEST_ON_SETS(repeated_calls_allocate_nothing, plain, 2)
             CHECK(c.calls == calls, "repeat %d: %d allocations", repeat, c.calls - calls);
         }
         /* Fewer keys, fewer queries, another batch: all fit. */
-        problem fits = problem_make((shape){2, 4, 2, 17, 80, 80, 96}, pair_dtypes[at], 3);
+        auto_problem fits =
+            problem_make((shape){2, 4, 2, 17, 80, 80, 96}, pair_dtypes[at], 3);
         CHECK(problem_run(&fits, ctx), "a smaller problem");
         CHECK(c.calls == calls, "a smaller problem: %d allocations", c.calls - calls);
-        problem_free(&fits);
-        pair_free(&both);
     }
     attend_context_destroy(ctx);
     CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
@@ -139,16 +138,14 @@ TEST_ON_SETS(repeated_calls_allocate_nothing, plain, 2)
  */
 TEST_ON_SETS(impossible_sizes, ctx, 2)
 {
-    problem p = problem_make((shape){1, 1, 1, 2, 4, 4, 4}, ATTEND_F32, 4);
+    auto_problem p = problem_make((shape){1, 1, 1, 2, 4, 4, 4}, ATTEND_F32, 4);
     const attend_io io = p.io;
     const int64_t huge = (int64_t)1 << 58;
     attend_error err = {.status = ATTEND_OK};
 
     CHECK(problem_check(&p, ctx), "before");
-    if (strcmp(attend_context_isa(ctx), "ref") == 0) {
-        problem_free(&p);
+    if (strcmp(attend_context_isa(ctx), "ref") == 0)
         return;
-    }
     poison(&p.io.out);
     p.io.q.size[3] = p.io.k.size[3] = huge;
     p.io.q.stride[3] = p.io.k.stride[3] = 0;
@@ -159,13 +156,6 @@ TEST_ON_SETS(impossible_sizes, ctx, 2)
     CHECK(is_poisoned(&p.io.out), "an output was written");
     p.io = io;
     CHECK(problem_check(&p, ctx), "after");
-    problem_free(&p);
-}
-
-int main(void)
-{
-    test_run_all();
-    return split_finish();
 }
 
 TEST(a_workspace_of_the_caller_is_used)

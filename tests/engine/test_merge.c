@@ -1,106 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_merge and attend_merge_with: weights, empty parts, dtypes, strides, errors. */
-#define _GNU_SOURCE
-#include "support/oracle.h"
+#include "support/merging.h"
 #include "support/strides.h"
 
-enum { B = 2, H = 3, N = 5, DV = 7, PARTS_MAX = 8 };
-
-/* Parts with unit-normal O and an LSE spread over +-`spread`, outputs poisoned. */
-typedef struct merge_case {
-    problem p; /* out and lse; owns the memory */
-    attend_part parts[PARTS_MAX];
-    int64_t count;
-} merge_case;
-
-static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
-                             attend_dtype out, double spread, uint64_t seed)
-{
-    merge_case m = {.count = count};
-    uint64_t state = seed;
-
-    for (int64_t p = 0; p < count; p++) {
-        m.parts[p].out = own_view(&m.p, part, B, H, N, DV);
-        m.parts[p].lse = own_view(&m.p, lse, B, H, N, 1);
-        fill_normal(&m.parts[p].out, random_bits(&state));
-        for (int64_t at = 0; at < B * H * N; at++)
-            check_store((void *)(uintptr_t)m.parts[p].lse.data, lse, at,
-                        spread * (2.0 * random_unit(&state) - 1.0));
-    }
-    m.p.io.out = own_tensor(&m.p, out, B, H, N, DV);
-    m.p.io.lse = own_tensor(&m.p, lse, B, H, N, 1);
-    problem_poison(&m.p);
-    return m;
-}
+enum { B = 2, H = 3, N = 5, DV = 7 };
+static const shape small = {.nb = B, .hq = H, .nq = N, .dv = DV};
 
 static int merge_run(const merge_case *m)
 {
-    attend_error err = {.status = ATTEND_OK};
-
-    return is_ok(attend_merge(m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err),
-                 &err);
-}
-
-/* The formula of the header, in long double, without parts with lse = -inf. */
-static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_t i,
-                               long double *out, long double *absolute)
-{
-    long double largest = -INFINITY, sum = 0.0L;
-
-    for (int64_t p = 0; p < m->count; p++)
-        largest = fmaxl(largest, view_get(&m->parts[p].lse, b, h, i, 0));
-    for (int64_t c = 0; c < DV; c++)
-        out[c] = absolute[c] = 0.0L;
-    if (largest == -INFINITY)
-        return -INFINITY;
-    for (int64_t p = 0; p < m->count; p++) {
-        const long double lse = view_get(&m->parts[p].lse, b, h, i, 0);
-        if (lse == -INFINITY)
-            continue;
-        sum += expl(lse - largest);
-        for (int64_t c = 0; c < DV; c++) {
-            const long double o = view_get(&m->parts[p].out, b, h, i, c);
-            out[c] += expl(lse - largest) * o;
-            absolute[c] += expl(lse - largest) * fabsl(o);
-        }
-    }
-    for (int64_t c = 0; c < DV; c++)
-        out[c] /= sum, absolute[c] /= sum;
-    return largest + logl(sum);
-}
-
-/* Rounding of the result, plus (4 + count) units of the arithmetic. */
-static int merge_is_close(const merge_case *m, attend_dtype arithmetic)
-{
-    const double u = unit_of(arithmetic);
-
-    for (int64_t b = 0; b < B; b++)
-        for (int64_t h = 0; h < H; h++)
-            for (int64_t i = 0; i < N; i++) {
-                long double out[DV], absolute[DV];
-                const double lse = (double)dense_merge(m, b, h, i, out, absolute);
-                const double weight = (4.0 + (double)m->count) * u;
-                const double got_lse = tensor_get(&m->p.io.lse, b, h, i, 0);
-                const double tolerance = check_unit(m->p.io.lse.dtype) * fabs(lse) +
-                                         (double)m->count * 4.0 * u;
-                if (!near_or_same(got_lse, lse, tolerance)) {
-                    test_fail(__FILE__, __LINE__, "lse", "got %.17g, want %.17g", got_lse,
-                              lse);
-                    return 0;
-                }
-                for (int64_t c = 0; c < DV; c++) {
-                    const double got = tensor_get(&m->p.io.out, b, h, i, c);
-                    const double want = (double)out[c];
-                    if (near_or_same(got, want,
-                                     check_unit(m->p.io.out.dtype) * fabs(want) +
-                                         2.0 * weight * (double)absolute[c] + 0x1p-25))
-                        continue;
-                    test_fail(__FILE__, __LINE__, "out", "got %.17g, want %.17g", got,
-                              want);
-                    return 0;
-                }
-            }
-    return 1;
+    return IS_OK(attend_merge, m->parts, m->count, &m->p.io.out, &m->p.io.lse);
 }
 
 TEST(every_dtype_and_count)
@@ -108,25 +16,24 @@ TEST(every_dtype_and_count)
     for (int part = 0; part < FLOAT_DTYPES; part++)
         for (int out = 0; out < FLOAT_DTYPES; out++)
             for (int wide = 0; wide < 2; wide++)
-                for (int64_t count = 1; count <= PARTS_MAX; count++) {
+                for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
                     const attend_dtype lse = wide ? ATTEND_F64 : ATTEND_F32;
-                    merge_case m = merge_make(count, float_dtypes[part], lse,
+                    auto_merge m = merge_make(small, count, float_dtypes[part], lse,
                                               float_dtypes[out], 3.0, 1);
                     CHECK(merge_run(&m) && merge_is_close(&m, ATTEND_F32),
                           "%lld parts of %s and %s into %s", (long long)count,
                           attend_dtype_name(float_dtypes[part]), attend_dtype_name(lse),
                           attend_dtype_name(float_dtypes[out]));
-                    problem_free(&m.p);
                 }
 }
 
 TEST(f64_parts_join_in_f64)
 {
-    for (int64_t count = 1; count <= PARTS_MAX; count++) {
-        merge_case m = merge_make(count, ATTEND_F64, ATTEND_F64, ATTEND_F64, 5.0, 2);
+    for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
+        auto_merge m =
+            merge_make(small, count, ATTEND_F64, ATTEND_F64, ATTEND_F64, 5.0, 2);
         CHECK(merge_run(&m) && merge_is_close(&m, ATTEND_F64), "%lld parts",
               (long long)count);
-        problem_free(&m.p);
     }
 }
 
@@ -134,18 +41,17 @@ TEST(one_part_is_copied)
 {
     for (int at = 0; at < FLOAT_DTYPES; at++) {
         const attend_dtype dtype = float_dtypes[at];
-        merge_case m = merge_make(1, dtype, ATTEND_F32, dtype, 80.0, 3);
+        auto_merge m = merge_make(small, 1, dtype, ATTEND_F32, dtype, 80.0, 3);
         CHECK(merge_run(&m), "one part");
         CHECK(same_bits(&m.p.io.out, m.parts[0].out.data, "out") &&
                   same_bits(&m.p.io.lse, m.parts[0].lse.data, "lse"),
               "%s", attend_dtype_name(dtype));
-        problem_free(&m.p);
     }
 }
 
 TEST(no_part_is_an_empty_row)
 {
-    merge_case m = merge_make(0, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 4);
+    auto_merge m = merge_make(small, 0, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 4);
 
     CHECK(attend_merge(NULL, 0, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "no parts");
     for (int64_t at = 0; at < B * H * N * DV; at++)
@@ -154,12 +60,11 @@ TEST(no_part_is_an_empty_row)
     for (int64_t at = 0; at < B * H * N; at++)
         CHECK(check_load(m.p.io.lse.data, ATTEND_F32, at) == -INFINITY, "lse at %lld",
               (long long)at);
-    problem_free(&m.p);
 }
 
 TEST(known_weights)
 {
-    merge_case m = merge_make(2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 0.0, 5);
+    auto_merge m = merge_make(small, 2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 0.0, 5);
 
     fill_value(&m.parts[0].out, 8.0);
     fill_value(&m.parts[1].out, -4.0);
@@ -170,7 +75,6 @@ TEST(known_weights)
                  lse = tensor_get(&m.p.io.lse, 1, 2, 4, 0);
     CHECK(fabs(out - -1.0) <= 1e-15, "(8 - 3 * 4) / 4 is %.17g", out);
     CHECK(fabs(lse - log(4.0)) <= 1e-15, "ln 4 is %.17g", lse);
-    problem_free(&m.p);
 }
 
 /* An empty part has no influence, with any contents and at any place. */
@@ -179,10 +83,10 @@ TEST(empty_parts_have_no_influence)
     static const double contents[] = {NAN, INFINITY, -INFINITY, 0.0, 3.0};
 
     for (int out = 0; out < FLOAT_DTYPES; out++) {
-        merge_case m =
-            merge_make(3, float_dtypes[out], ATTEND_F32, float_dtypes[out], 2, 6);
+        auto_merge m =
+            merge_make(small, 3, float_dtypes[out], ATTEND_F32, float_dtypes[out], 2, 6);
         CHECK(merge_run(&m), "three parts");
-        result want = result_copy(&m.p);
+        auto_result want = result_copy(&m.p);
         for (size_t at = 0; at < sizeof contents / sizeof contents[0]; at++)
             for (int64_t place = 0; place <= 3; place++) {
                 merge_case e = m;
@@ -200,15 +104,14 @@ TEST(empty_parts_have_no_influence)
                 free(m.p.owned[--m.p.owned_count]);
                 free(m.p.owned[--m.p.owned_count]);
             }
-        result_free(&want);
-        problem_free(&m.p);
     }
 }
 
 TEST(only_empty_parts)
 {
-    for (int64_t count = 1; count <= PARTS_MAX; count++) {
-        merge_case m = merge_make(count, ATTEND_F32, ATTEND_F32, ATTEND_BF16, 1.0, 7);
+    for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++) {
+        auto_merge m =
+            merge_make(small, count, ATTEND_F32, ATTEND_F32, ATTEND_BF16, 1.0, 7);
         for (int64_t p = 0; p < count; p++) {
             fill_value(&m.parts[p].out, NAN);
             fill_value(&m.parts[p].lse, -INFINITY);
@@ -220,7 +123,6 @@ TEST(only_empty_parts)
             CHECK(tensor_get(&m.p.io.lse, 1, 1, i, 0) == -INFINITY, "lse %g",
                   tensor_get(&m.p.io.lse, 1, 1, i, 0));
         }
-        problem_free(&m.p);
     }
 }
 
@@ -231,7 +133,8 @@ TEST(far_apart_and_far_out)
 
     for (size_t at = 0; at < sizeof base / sizeof base[0]; at++)
         for (size_t by = 0; by < sizeof step / sizeof step[0]; by++) {
-            merge_case m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 8);
+            auto_merge m =
+                merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 8);
             fill_value(&m.parts[0].lse, base[at]);
             fill_value(&m.parts[1].lse, base[at] + step[by]);
             CHECK(merge_run(&m), "lse %g and %g", base[at], base[at] + step[by]);
@@ -249,16 +152,15 @@ TEST(far_apart_and_far_out)
             const double want = fmax(a, b) + (a == b ? log(2.0) : 0.0);
             CHECK(fabs(lse - want) <= 4e-7 * (1.0 + fabs(want)), "lse %g, want %g", lse,
                   want);
-            problem_free(&m.p);
         }
 }
 
 TEST(nan_stays_in_its_row)
 {
-    merge_case m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 9);
+    auto_merge m = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 9);
 
     CHECK(merge_run(&m), "clean");
-    void *const want = copy_bits(&m.p.io.out);
+    auto_free void *const want = copy_bits(&m.p.io.out);
     view_set(&m.parts[1].lse, 1, 2, 3, 0, NAN);
     CHECK(merge_run(&m), "NaN in one lse");
     CHECK(isnan(tensor_get(&m.p.io.lse, 1, 2, 3, 0)), "lse");
@@ -268,18 +170,16 @@ TEST(nan_stays_in_its_row)
         check_store(m.p.io.out.data, ATTEND_F32, at, check_load(want, ATTEND_F32, at));
     }
     CHECK(same_bits(&m.p.io.out, want, "out"), "another row changed");
-    free(want);
-    problem_free(&m.p);
 }
 
 TEST(any_strides_give_the_same_bits)
 {
-    merge_case m = merge_make(3, ATTEND_F16, ATTEND_F32, ATTEND_F32, 2.0, 10);
+    auto_merge m = merge_make(small, 3, ATTEND_F16, ATTEND_F32, ATTEND_F32, 2.0, 10);
 
     CHECK(merge_run(&m), "contiguous");
-    result want = result_copy(&m.p);
+    auto_result want = result_copy(&m.p);
     for (int kind = 0; kind < LAYOUT_COUNT; kind++) {
-        merge_case s = m;
+        auto_merge s = m;
         s.p.owned_count = 0;
         for (int64_t p = 0; p < 3; p++) {
             s.parts[p].out = restride(&s.p, &m.parts[p].out, (layout)kind);
@@ -293,18 +193,15 @@ TEST(any_strides_give_the_same_bits)
                   gather_output(&s.p.io.lse, &m.p.io.lse),
               "layout %d: a gap was written", kind);
         CHECK(result_is_same(&m.p, &want), "layout %d", kind);
-        problem_free(&s.p);
     }
-    result_free(&want);
-    problem_free(&m.p);
 }
 
 /* Merging in steps gives the same result. */
 TEST(joining_in_steps)
 {
-    merge_case all = merge_make(4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
-    merge_case left = merge_make(2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
-    merge_case both = merge_make(3, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
+    auto_merge all = merge_make(small, 4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
+    auto_merge left = merge_make(small, 2, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
+    auto_merge both = merge_make(small, 3, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 0);
 
     for (int64_t p = 0; p < 2; p++)
         left.parts[p] = all.parts[p], both.parts[p + 1] = all.parts[p + 2];
@@ -316,18 +213,15 @@ TEST(joining_in_steps)
         const double want = check_load(all.p.io.out.data, ATTEND_F64, at);
         CHECK(fabs(got - want) <= 1e-13, "got %.17g, want %.17g", got, want);
     }
-    problem_free(&all.p);
-    problem_free(&left.p);
-    problem_free(&both.p);
 }
 
 TEST(lse_is_optional_and_sizes_may_be_zero)
 {
-    merge_case m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 12);
+    auto_merge m = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 12);
     const attend_tensor none = {.data = NULL};
 
     CHECK(merge_run(&m), "with lse");
-    void *const want = copy_bits(&m.p.io.out);
+    auto_free void *const want = copy_bits(&m.p.io.out);
     poison(&m.p.io.out);
     CHECK(attend_merge(m.parts, 2, &m.p.io.out, NULL, NULL) == ATTEND_OK, "lse NULL");
     CHECK(same_bits(&m.p.io.out, want, "out"), "lse NULL");
@@ -335,7 +229,6 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
     CHECK(attend_merge(m.parts, 2, &m.p.io.out, &none, NULL) == ATTEND_OK,
           "lse.data NULL");
     CHECK(same_bits(&m.p.io.out, want, "out"), "lse.data NULL");
-    free(want);
     for (int axis = 0; axis < 4; axis++) {
         merge_case z = m;
         z.p.io.out.size[axis] = z.parts[0].out.size[axis] = z.parts[1].out.size[axis] = 0;
@@ -343,19 +236,17 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
             z.p.io.lse.size[axis] = z.parts[0].lse.size[axis] =
                 z.parts[1].lse.size[axis] = 0;
         poison(&m.p.io.out);
-        void *const before = copy_bits(&m.p.io.out);
+        auto_free void *const before = copy_bits(&m.p.io.out);
         CHECK(merge_run(&z), "size[%d] 0", axis);
         CHECK(same_bits(&m.p.io.out, before, "out"), "size[%d] 0 writes", axis);
-        free(before);
     }
-    problem_free(&m.p);
 }
 
 /* A case for comparing bits: any dtype and count, with empty parts at random places. */
 static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
 {
     merge_case m =
-        merge_make(count, float_dtypes[dtype], ATTEND_F32,
+        merge_make(small, count, float_dtypes[dtype], ATTEND_F32,
                    float_dtypes[(dtype + (int)seed) % FLOAT_DTYPES], 6.0, seed);
 
     for (int64_t p = 0; p < count; p += 3)
@@ -366,7 +257,7 @@ static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
 /* Merges by the context must give the bits in m->p.io.out and m->p.io.lse. */
 static void check_with(attend_context *ctx, const merge_case *m, const char *what)
 {
-    result want = result_copy(&m->p);
+    auto_result want = result_copy(&m->p);
     attend_error err = {.status = ATTEND_OK};
 
     problem_poison(&m->p);
@@ -374,18 +265,16 @@ static void check_with(attend_context *ctx, const merge_case *m, const char *wha
         attend_merge_with(ctx, m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err);
     if (status != ATTEND_OK || !result_is_same(&m->p, &want))
         test_fail(__FILE__, __LINE__, "the same bits", "%s: %s", what, err.message);
-    result_free(&want);
 }
 
 static void merge_with_set(attend_context *ctx)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
-        for (int64_t count = 0; count <= PARTS_MAX; count++)
+        for (int64_t count = 0; count <= MERGE_PARTS_MAX; count++)
             for (uint64_t seed = 0; seed < FLOAT_DTYPES; seed++) {
-                merge_case m = bits_make(count, dtype, seed);
+                auto_merge m = bits_make(count, dtype, seed);
                 if (merge_run(&m))
                     check_with(ctx, &m, attend_dtype_name(float_dtypes[dtype]));
-                problem_free(&m.p);
             }
 }
 
@@ -404,18 +293,11 @@ static void merge_large(attend_context *ctx)
         if (w % 3 + 1 != attend_context_threads(ctx) && !test_draws(0.25))
             continue;
         const int64_t rows = (1 << 18) / widths[w] + 7;
-        merge_case m = {.count = 2};
-        for (int64_t p = 0; p < m.count; p++) {
-            m.parts[p].out = own_view(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
-            m.parts[p].lse = own_view(&m.p, ATTEND_F32, 1, 1, rows, 1);
-            fill_normal(&m.parts[p].out, (uint64_t)p + 1);
-            fill_normal(&m.parts[p].lse, (uint64_t)p + 3);
-        }
-        m.p.io.out = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
-        m.p.io.lse = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, 1);
+        auto_merge m =
+            merge_make((shape){.nb = 1, .hq = 1, .nq = rows, .dv = widths[w]}, 2,
+                       ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, (uint64_t)w + 1);
         if (merge_run(&m))
             check_with(ctx, &m, "large");
-        problem_free(&m.p);
     }
 }
 
@@ -429,14 +311,15 @@ TEST(workers_give_the_same_bits)
 TEST(very_many_parts)
 {
     enum { MANY = 200 };
-    merge_case m = merge_make(PARTS_MAX, ATTEND_F32, ATTEND_F64, ATTEND_F64, 2.0, 14);
-    attend_part *const parts = test_memory(MANY * sizeof *parts);
-    const int64_t each = MANY / PARTS_MAX;
+    auto_merge m =
+        merge_make(small, MERGE_PARTS_MAX, ATTEND_F32, ATTEND_F64, ATTEND_F64, 2.0, 14);
+    auto_free attend_part *const parts = test_memory(MANY * sizeof *parts);
+    const int64_t each = MANY / MERGE_PARTS_MAX;
 
     CHECK(merge_run(&m), "once");
     for (int64_t p = 0; p < MANY; p++)
-        parts[p] = m.parts[p % PARTS_MAX];
-    result once = result_copy(&m.p);
+        parts[p] = m.parts[p % MERGE_PARTS_MAX];
+    auto_result once = result_copy(&m.p);
     CHECK(attend_merge(parts, MANY, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "many");
     for (int64_t at = 0; at < B * H * N * DV; at++)
         CHECK(fabs(check_load(m.p.io.out.data, ATTEND_F64, at) -
@@ -446,17 +329,14 @@ TEST(very_many_parts)
         CHECK(fabs(check_load(m.p.io.lse.data, ATTEND_F64, at) -
                    check_load(once.lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
               "lse at %lld", (long long)at);
-    result_free(&once);
-    free(parts);
-    problem_free(&m.p);
 }
 
 TEST(in_place_of_a_part)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
-        for (int64_t count = 1; count <= PARTS_MAX; count++)
+        for (int64_t count = 1; count <= MERGE_PARTS_MAX; count++)
             for (int64_t place = 0; place < count; place++) {
-                merge_case m = merge_make(count, float_dtypes[dtype], ATTEND_F32,
+                auto_merge m = merge_make(small, count, float_dtypes[dtype], ATTEND_F32,
                                           float_dtypes[dtype], 3.0, 15);
                 CHECK(merge_run(&m), "apart");
                 const attend_tensor out = tensor_of_view(&m.parts[place].out);
@@ -466,7 +346,6 @@ TEST(in_place_of_a_part)
                           same_bits(&lse, m.p.io.lse.data, "lse"),
                       "%s, part %lld of %lld", attend_dtype_name(float_dtypes[dtype]),
                       (long long)place, (long long)count);
-                problem_free(&m.p);
             }
 }
 
@@ -503,8 +382,8 @@ static void expect_refusal(attend_context *ctx, const request *r, const problem 
 
 TEST(errors_name_field_and_value)
 {
-    merge_case sound = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
-    attend_context *const ctx = open_set("scalar", 1);
+    auto_merge sound = merge_make(small, 2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
+    auto_context const ctx = open_set("scalar", 1);
 
     REFUSES("count", "-1", r.m.count = -1);
     REFUSES("parts", "NULL", r.parts = NULL);
@@ -520,6 +399,4 @@ TEST(errors_name_field_and_value)
     REFUSES("parts[1].out.data", "NULL", r.m.parts[1].out.data = NULL);
     REFUSES("out.data", "NULL", r.m.p.io.out.data = NULL);
     REFUSES("out.size[0]", "-2", r.m.p.io.out.size[0] = -2);
-    attend_context_destroy(ctx);
-    problem_free(&sound.p);
 }

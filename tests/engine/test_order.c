@@ -4,7 +4,6 @@
  * set; FAST: the same call has the same bits for any number of threads, and both agree
  * with the definition.
  */
-#define _GNU_SOURCE
 #include "context_errors.h"
 #include "support/oracle.h"
 
@@ -18,21 +17,18 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static attend_context *open_order(const char *isa, int threads, attend_order order)
 {
-    attend_options options = attend_options_default();
+    attend_options options = options_for(isa, threads);
 
-    options.isa = isa;
-    options.threads = threads;
     options.order = order;
     return open_context(&options);
 }
 
 static problem problem_at(int at, attend_dtype dtype)
 {
-    problem p = problem_make(shapes[at], dtype, (uint64_t)at + 31);
+    problem p = problem_lean(shapes[at], dtype, (uint64_t)at + 31);
 
     p.rule.causal = at % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
     p.rule.window_left = at == 0 ? 1501 : -1;
-    p.io.weights = (attend_tensor){0};
     return p;
 }
 
@@ -64,12 +60,11 @@ TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t rows = 2; rows <= 70; rows = rows * 3 + 1) {
-            auto_problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
+            auto_problem p = problem_lean((shape){1, 4, 2, rows, 1100, 40, 24},
                                           float_dtypes[type], 77);
             const size_t row = (size_t)p.n.dv * attend_dtype_size(p.dtype);
             unsigned char alone[24 * 8];
 
-            p.io.weights = (attend_tensor){0};
             p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
             CHECK(problem_run(&p, ctx), "all rows");
             for (int64_t h = 0; h < p.n.hq; h++) {

@@ -2,7 +2,6 @@
 /*
  * attend_forward_partials and attend_combine: combined shards equal a call over all keys.
  */
-#define _GNU_SOURCE
 #include "support/oracle.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"
@@ -13,11 +12,10 @@ static int reduces(const problem *p, attend_context *ctx, const sharding *s,
 {
     attend_partials all = shard_make(p, 0, p->n.nk, 1);
     sharding one = {.count = 1, .parts = {all}};
-    attend_error err = {.status = ATTEND_OK};
     const double within = nearness(p, ctx);
 
-    const int ok = is_ok(attend_reduce(ctx, s->parts, s->count, &all, &err), &err) &&
-                   is_ok(attend_reduce(ctx, &all, 1, &all, &err), &err) &&
+    const int ok = IS_OK(attend_reduce, ctx, s->parts, s->count, &all) &&
+                   IS_OK(attend_reduce, ctx, &all, 1, &all) &&
                    sharding_combine(p, ctx, &one) &&
                    same_or_near(&p->io.out, whole->out, within) &&
                    same_or_near(&p->io.lse, whole->lse, within);
@@ -58,7 +56,6 @@ static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *sta
         const int64_t first = x == 0 ? 0 : cut, count = x == 0 ? cut : p->n.nq - cut;
         attend_rule rule = p->rule;
         attend_io io = p->io;
-        attend_error err = {.status = ATTEND_OK};
 
         if (rule.causal == ATTEND_CAUSAL_BOTTOM_RIGHT) {
             rule.causal = ATTEND_CAUSAL_OFFSET;
@@ -71,7 +68,7 @@ static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *sta
         io.q.size[2] = count;
         io.out = rows_of(io.out, first, count);
         io.lse = rows_of(io.lse, first, count);
-        ok = ok && is_ok(attend_forward(ctx, &rule, &io, &err), &err);
+        ok = ok && IS_OK(attend_forward, ctx, &rule, &io);
     }
     return ok && same_or_near(&p->io.out, whole->out, 0.0) &&
            same_or_near(&p->io.lse, whole->lse, 0.0);
@@ -206,10 +203,9 @@ TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
         auto_problem p =
-            problem_make((shape){2, 2, 1, 6, 6000, 12, 7}, float_dtypes[dtype], 5);
+            problem_lean((shape){2, 2, 1, 6, 6000, 12, 7}, float_dtypes[dtype], 5);
         uint64_t state = 6;
         int64_t *const lengths = problem_key_lengths(&p);
-        p.io.weights.data = NULL;
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.rule.window_left = 2100;
         lengths[1] = 4500;
@@ -241,10 +237,9 @@ TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
 /* A split in no shard counts as hidden. */
 TEST_ON_SETS(missing_splits_are_hidden, ctx, 2)
 {
-    auto_problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
+    auto_problem p = problem_lean((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
     uint64_t state = 8;
 
-    p.io.weights.data = NULL;
     p.rule.sinks = own_heads(&p, &state, 1.0);
     auto_sharding s = {
         .count = 2,
@@ -286,10 +281,9 @@ TEST_ON_SETS(nothing_seen_is_an_empty_row, ctx, 1)
 /* A visible NaN in one shard makes the row NaN; other rows keep their bits. */
 TEST_ON_SETS(seen_nan_stays_in_its_rows, ctx, 2)
 {
-    auto_problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
+    auto_problem p = problem_lean((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
     uint64_t state = 11;
 
-    p.io.weights.data = NULL;
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     view_set(&p.io.k, 0, 0, 2990, 1, NAN);
     view_set(&p.io.v, 0, 0, 2985, 2, INFINITY);

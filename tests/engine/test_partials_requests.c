@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_forward_partials, attend_combine and attend_reduce: refusals, memory. */
-#define _GNU_SOURCE
 #include "support/counting.h"
 #include "support/sharding.h"
 

@@ -4,7 +4,6 @@
  * fork(), and destruction.  The linker puts __wrap_pthread_create() in place of the C
  * library's.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -54,9 +53,8 @@ static problem for_workers(int workers)
     for (int64_t nk = 16; nk < 65536; nk += nk / 16 * 2) {
         problem p = decoding(nk);
         pool_log log = {0, 0};
-        attend_context *const ctx = pool_context(SET, THREADS, pool_sequential, &log);
+        auto_context const ctx = pool_context(SET, THREADS, pool_sequential, &log);
         const int fine = ctx && problem_run(&p, ctx) && log.n_max == workers;
-        attend_context_destroy(ctx);
         if (fine)
             return p;
         problem_free(&p);
@@ -92,6 +90,7 @@ static void fixture_free(fixture *f)
     problem_free(&f->four);
     problem_free(&f->three);
 }
+#define auto_fixture FREED(fixture_free) fixture
 
 static int both_are_right(const fixture *f, attend_context *ctx)
 {
@@ -101,7 +100,7 @@ static int both_are_right(const fixture *f, attend_context *ctx)
 
 TEST(threads_are_started_once)
 {
-    fixture f = fixture_make();
+    auto_fixture f = fixture_make();
     counting c = {.fail_at = -1};
     const attend_options options = counting_options(&c, SET, THREADS);
 
@@ -120,7 +119,6 @@ TEST(threads_are_started_once)
     CHECK(c.calls == first, "%d allocations", c.calls - first);
     attend_context_destroy(ctx);
     CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
-    fixture_free(&f);
 }
 
 TEST(a_call_for_one_worker_starts_none)
@@ -134,7 +132,7 @@ TEST(a_call_for_one_worker_starts_none)
 
 TEST(threads_may_be_refused)
 {
-    fixture f = fixture_make();
+    auto_fixture f = fixture_make();
 
     CHECK(f.ready, "problems for 4 and 3 workers");
     for (int granted = 0; granted < THREADS; granted++) {
@@ -146,7 +144,6 @@ TEST(threads_may_be_refused)
               "%d of %d granted, asked %d times", started, granted, asked);
     }
     count_anew(-1);
-    fixture_free(&f);
 }
 
 /* The number of times each w was run. */
@@ -196,8 +193,8 @@ TEST(a_child_of_fork)
 #ifdef __SANITIZE_THREAD__
     SKIP("the race detector does not know that a child has none of its parent's threads");
 #endif
-    fixture f = fixture_make();
-    attend_context *const ctx = open_set(SET, THREADS);
+    auto_fixture f = fixture_make();
+    auto_context const ctx = open_set(SET, THREADS);
 
     CHECK(f.ready && ctx, "problems for 4 and 3 workers");
     for (int used = 0; used < 2; used++) {
@@ -215,8 +212,6 @@ TEST(a_child_of_fork)
         CHECK(second > 0 && child_status(second) == 0, "a child that only destroys");
         CHECK(both_are_right(&f, ctx), "the parent goes on");
     }
-    attend_context_destroy(ctx);
-    fixture_free(&f);
 }
 
 /* Number of threads of this process; -1: unknown. */
@@ -235,7 +230,7 @@ static int threads_here(void)
 
 TEST(contexts_end_their_threads)
 {
-    fixture f = fixture_make();
+    auto_fixture f = fixture_make();
     const int before = threads_here();
 
     CHECK(f.ready, "problems for 4 and 3 workers");
@@ -252,13 +247,12 @@ TEST(contexts_end_their_threads)
         usleep(1000);
     CHECK(threads_here() == before, "%d threads before and %d after", before,
           threads_here());
-    fixture_free(&f);
 }
 
 /* Other threads block the signal: a worker that received it would end the program. */
 TEST(workers_take_no_signals)
 {
-    fixture f = fixture_make();
+    auto_fixture f = fixture_make();
     auto_context const ctx = open_set(SET, THREADS);
     sigset_t usr1, before, pending;
 
@@ -272,5 +266,4 @@ TEST(workers_take_no_signals)
     CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1), "not pending");
     signal(SIGUSR1, SIG_IGN);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    fixture_free(&f);
 }

@@ -3,7 +3,6 @@
  * Splits of the keys: sliding-window decoding, whose first splits are hidden, and
  * ATTEND_SPLIT.
  */
-#define _GNU_SOURCE
 #include "context_errors.h"
 #include "support/oracle.h"
 #include "support/pools.h"
@@ -60,9 +59,8 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static problem split_problem(int at, attend_dtype dtype, int kind)
 {
-    problem p = problem_make(shapes[at], dtype, (uint64_t)(10 * at + kind));
+    problem p = problem_lean(shapes[at], dtype, (uint64_t)(10 * at + kind));
 
-    p.io.weights = (attend_tensor){0};
     p.close = CLOSE_DERIVED;
     if (kind > 0)
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
@@ -76,12 +74,10 @@ static void lone_and_lent(attend_context *one)
 {
     const char *const isa = attend_context_isa(one);
     pool_log log = {0, 0};
-    attend_context *const lent = pool_context(isa, 7, pool_pthreads, &log);
+    auto_context const lent = pool_context(isa, 7, pool_pthreads, &log);
 
-    if (strcmp(isa, "ref") == 0) { /* it has no splits */
-        attend_context_destroy(lent);
+    if (strcmp(isa, "ref") == 0) /* it has no splits */
         return;
-    }
     CHECK(lent != NULL, "a context of %s", isa);
     for (int at = 0; at < SHAPES; at++)
         for (int type = 0; type < FLOAT_DTYPES; type++)
@@ -97,7 +93,6 @@ static void lone_and_lent(attend_context *one)
             }
     CHECK(log.calls > 0 && log.n_max == 7, "%d calls of the pool, up to %d workers",
           log.calls, log.n_max);
-    attend_context_destroy(lent);
 }
 
 TEST(forced_splits_on_one_thread_and_on_a_lent_pool)
@@ -129,9 +124,4 @@ TEST(an_empty_one_is_as_good_as_unset)
     unsetenv("ATTEND_SPLIT");
 }
 
-int main(void)
-{
-    unsetenv("ATTEND_SPLIT"); /* tests set it themselves */
-    test_run_all();
-    return test_finish();
-}
+BEFORE_ALL { unsetenv("ATTEND_SPLIT"); } /* tests set it themselves */

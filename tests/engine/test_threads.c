@@ -3,10 +3,6 @@
  * The same bits for any number and kind of threads, and concurrent contexts.  Small, for
  * race detectors.
  */
-#define _GNU_SOURCE
-#include <math.h>
-#include <pthread.h>
-
 #include "support/problems.h"
 #include "support/pools.h"
 
@@ -72,9 +68,9 @@ typedef struct caller {
     int ok;
 } caller;
 
-static void *call_many_times(void *user)
+static void call_many_times(void *callers, int at)
 {
-    caller *const me = user;
+    caller *const me = (caller *)callers + at;
     pool_log log = {0, 0};
     auto_context const ctx = pool_context(me->isa, 2, me->pool, &log);
 
@@ -85,13 +81,12 @@ static void *call_many_times(void *user)
                  memcmp(me->p.io.out.data, me->want.out,
                         bytes_of(me->p.io.out.size, me->p.io.out.dtype)) == 0;
     }
-    return NULL;
 }
 
 static void two_callers(attend_context *lone, attend_parallel_for pool)
 {
     caller callers[2];
-    pthread_t threads[2];
+    pool_log log = {0, 0};
 
     for (int at = 0; at < 2; at++) {
         callers[at] = (caller){.isa = attend_context_isa(lone),
@@ -99,11 +94,7 @@ static void two_callers(attend_context *lone, attend_parallel_for pool)
                                .pool = pool};
         callers[at].want = result_of(&callers[at].p, lone);
     }
-    for (int at = 0; at < 2; at++)
-        CHECK(pthread_create(&threads[at], NULL, call_many_times, &callers[at]) == 0,
-              "thread %d", at);
-    for (int at = 0; at < 2; at++)
-        pthread_join(threads[at], NULL);
+    pool_pthreads(&log, 2, call_many_times, callers);
     for (int at = 0; at < 2; at++) {
         CHECK(callers[at].ok, "caller %d failed or got other bits", at);
         result_free(&callers[at].want);
@@ -165,19 +156,18 @@ typedef struct merger {
     attend_status status;
 } merger;
 
-static void *merge_once(void *user)
+static void merge_once(void *mergers, int at)
 {
-    merger *const me = user;
+    merger *const me = (merger *)mergers + at;
 
     me->status = attend_merge(me->parts, 2, &me->out, &me->lse, NULL);
-    return NULL;
 }
 
 TEST(merging_at_once)
 {
     auto_problem store = {.dtype = ATTEND_F32};
     merger mergers[3];
-    pthread_t threads[3];
+    pool_log log = {0, 0};
 
     for (int p = 0; p < 2; p++) {
         mergers[0].parts[p].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
@@ -190,20 +180,10 @@ TEST(merging_at_once)
         mergers[at].out = own_tensor(&store, ATTEND_F32, 2, 2, 9, 16);
         mergers[at].lse = own_tensor(&store, ATTEND_F32, 2, 2, 9, 1);
     }
-    for (int at = 0; at < 3; at++)
-        CHECK(pthread_create(&threads[at], NULL, merge_once, &mergers[at]) == 0,
-              "thread");
-    for (int at = 0; at < 3; at++)
-        pthread_join(threads[at], NULL);
+    pool_pthreads(&log, 3, merge_once, mergers);
     for (int at = 0; at < 3; at++) {
         CHECK(mergers[at].status == ATTEND_OK, "merge %d", at);
         CHECK(same_bits(&mergers[at].out, mergers[0].out.data, "out"), "merge %d", at);
         CHECK(same_bits(&mergers[at].lse, mergers[0].lse.data, "lse"), "merge %d", at);
     }
-}
-
-int main(void)
-{
-    test_run_all();
-    return split_finish();
 }

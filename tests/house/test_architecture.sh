@@ -42,9 +42,9 @@ includes() {
             sees["src/theory"] = "attend theory"
             sees["src/layer"] = "attend base layer"
             sees["lab/measure"] = "attend base lab/measure"
-            sees["lab/setups"] = "attend lab/measure lab/setups"
+            sees["lab/setups"] = "attend theory lab/measure lab/setups"
             sees["lab/figures"] = "lab/figures"
-            sees["lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
+            sees["lab/experiments"] = "attend lab/measure lab/setups lab/figures lab/experiments"
             sees["lab/language"] = "lab/language"
             sees["lab/exercise"] = "attend lab/measure lab/setups lab/exercise"
             sees["lab/judge"] = "attend lab/measure lab/language lab/exercise lab/judge"
@@ -54,15 +54,18 @@ includes() {
             sees["lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             sees["lab/understanding"] = "lab/language lab/judge lab/reading lab/understanding"
             sees["lab/reading"] = "attend lab/exercise lab/language lab/judge lab/grade lab/reading lab/understanding"
-            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/door"
+            sees["lab/marks"] = "attend lab/figures lab/reading lab/report lab/marks"
+            sees["lab/door"] = "lab/design lab/experiments lab/sheets lab/grade lab/reading lab/door"
             sees["lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/understanding lab/sheets lab/grade lab/design lab/report lab/place lab/door"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/exercise lab/judge lab/reading lab/understanding lab/sheets lab/grade lab/design lab/report lab/place lab/marks lab/door"
             sees["tools"] = "attend check shared"
             sees["tools/shared"] = "attend io check mpi lab/door"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/document"] = lab
-            sees["tools/grade"] = "attend grade shared " lab
+            sees["tools/grade"] = "attend grade shared tensors " lab
+            sees["tools/judge"] = "attend judge shared " lab
+            sees["tools/tensors"] = "attend io check shared tensors lab/measure lab/door"
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check gpu shared " lab

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading .npy: legal files open, others are refused in one line with the position. */
-#define _GNU_SOURCE 1
 #include "files.h"
 
 #include <sys/stat.h>

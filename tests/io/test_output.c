@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs are written completely and together, or not at all. */
-#define _GNU_SOURCE 1
 #include "files.h"
 
 #include <signal.h>

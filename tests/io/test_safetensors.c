@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading .safetensors: every rule of the format, and the error if it is violated. */
-#define _GNU_SOURCE 1
 #include "files.h"
 
 #include <stdarg.h>

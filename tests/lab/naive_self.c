@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_self.h"
 
+#include "support/test.h"
+
 attend_context *layer_ctx;
 static uint64_t state;
 
@@ -14,20 +16,11 @@ double layer_normal(void)
     return sqrt(-2.0 * log(layer_uniform())) * cos(6.283185307179586 * layer_uniform());
 }
 
-void *layer_memory(size_t size)
-{
-    void *const memory = calloc(size > 0 ? size : 1, 1);
-
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 struct array array_make(int64_t count, double size, attend_dtype dtype)
 {
     struct array a = {.count = count,
-                      .value = layer_memory((size_t)count * sizeof(double)),
-                      .data = layer_memory((size_t)count * sizeof(double))};
+                      .value = check_memory((size_t)count, sizeof(double)),
+                      .data = check_memory((size_t)count, sizeof(double))};
 
     for (int64_t i = 0; i < count; i++) {
         check_store(a.data, dtype, i, size * layer_normal());
@@ -61,10 +54,10 @@ struct layer layer_make(struct layer_shape s, attend_dtype dtype, uint64_t seed)
     l.in[BK] = array_make(kv, s.biases ? 0.5 : 0.0, dtype);
     l.in[BV] = array_make(kv, s.biases ? 0.5 : 0.0, dtype);
     l.in[BO] = array_make(s.e, s.biases && !s.no_wo ? 0.5 : 0.0, dtype);
-    l.out = layer_memory((size_t)(s.nb * s.t * l.width) * sizeof(double));
-    l.bound = layer_memory((size_t)(s.nb * s.t * l.width) * sizeof(double));
-    l.lse = layer_memory((size_t)(s.nb * s.hq * s.t) * sizeof(double));
-    l.weights = layer_memory((size_t)(s.nb * s.hq * s.t * s.t) * sizeof(double));
+    l.out = check_memory((size_t)(s.nb * s.t * l.width), sizeof(double));
+    l.bound = check_memory((size_t)(s.nb * s.t * l.width), sizeof(double));
+    l.lse = check_memory((size_t)(s.nb * s.hq * s.t), sizeof(double));
+    l.weights = check_memory((size_t)(s.nb * s.hq * s.t * s.t), sizeof(double));
     return l;
 }
 
@@ -240,8 +233,8 @@ double *layer_attend(const attend_rule *rule, const attend_layer_self *self)
 {
     const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
     const int64_t count = self->nb * self->t * width;
-    double *const out = layer_memory((size_t)count * sizeof *out);
-    void *const data = layer_memory((size_t)count * sizeof *out);
+    double *const out = check_memory((size_t)count, sizeof *out);
+    auto_free void *const data = check_memory((size_t)count, sizeof *out);
     attend_layer_self call = *self;
     attend_error err;
 
@@ -252,7 +245,6 @@ double *layer_attend(const attend_rule *rule, const attend_layer_self *self)
     }
     for (int64_t i = 0; i < count; i++)
         out[i] = check_load(data, self->dtype, i);
-    free(data);
     return out;
 }
 

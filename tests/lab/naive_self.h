@@ -42,8 +42,6 @@ extern attend_context *layer_ctx;
 /* Random numbers, from the seed of the last layer_make() on. */
 double layer_uniform(void);
 double layer_normal(void);
-/* Zeroed. */
-void *layer_memory(size_t size);
 
 /* Normal entries with this standard deviation, rounded to dtype in both forms. */
 struct array array_make(int64_t count, double size, attend_dtype dtype);

@@ -58,6 +58,10 @@ const char *describe(const struct lab_row *row);
 #define PERFORM(name, flags, trials)                                                     \
     CHECK(!perform(name, flags, trials), "%s %s: %s", name, flags, lab.run.session.error)
 
+#define PERFORM_AS(name, ...)                                                            \
+    CHECK(!perform_as(name, (struct performing){__VA_ARGS__}), "%s: %s", name,           \
+          lab.run.session.error)
+
 /*
  * Between these lies the standard deviation of `seeds` values of z, except with
  * probability p on either side: quantiles of chi-square with seeds - 1 degrees of

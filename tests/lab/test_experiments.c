@@ -289,11 +289,8 @@ TEST(every_experiment_agrees_with_theory_and_is_explained)
         const int64_t preset = lab_experiments[e]->trials, most = trials_at_most();
         const int sweeps = test_draws(3);
         seen.count = 0;
-        CHECK(
-            !perform_as(name, (struct performing){.trials = preset < most ? preset : most,
-                                                  .sweeps = sweeps,
-                                                  .figures = sweeps}),
-            "%s: %s", name, lab.run.session.error);
+        PERFORM_AS(name, .trials = preset < most ? preset : most, .sweeps = sweeps,
+                   .figures = sweeps);
         const char *const fault = sweeps ? figure_fault() : NULL;
         CHECK(!fault, "%s: %s", name, fault);
         lab_figures_free(&lab.figures);
@@ -353,10 +350,7 @@ TEST(the_cloud_lies_where_arithmetic_puts_it)
 {
     const double n = 10, rivals = exp(3);
 
-    CHECK(!perform_as(
-              "heads",
-              (struct performing){.flags = "n=10 C=3", .trials = 100, .figures = 1}),
-          "%s", lab.run.session.error);
+    PERFORM_AS("heads", .flags = "n=10 C=3", .trials = 100, .figures = 1);
     const struct lab_series *const one = series_of(&lab.figures, "outputs", "one head");
     const struct lab_series *const two = series_of(&lab.figures, "outputs", "two heads");
     CHECK(one && two && one->count == two->count && one->count >= 100, "no cloud");
@@ -380,8 +374,7 @@ TEST(the_cloud_lies_where_arithmetic_puts_it)
 
 TEST(histograms_are_linear_and_say_what_is_cut_off)
 {
-    CHECK(!perform_as("magnitude", (struct performing){.trials = 100, .figures = 1}),
-          "%s", lab.run.session.error);
+    PERFORM_AS("magnitude", .trials = 100, .figures = 1);
     const struct lab_figure *const figure = lab.figures.figure[0];
     double mass = 0, note = 0, drawn = 0;
     for (int s = 0; s < figure->count; s++) {
@@ -552,9 +545,7 @@ TEST(the_number_of_threads_changes_nothing)
         static struct lab_row before[64];
         int count = 0;
         for (int threads = 1; threads <= 3; threads += 2) {
-            CHECK(!perform_as(names[e],
-                              (struct performing){.trials = 100, .threads = threads}),
-                  "%s", lab.run.session.error);
+            PERFORM_AS(names[e], .trials = 100, .threads = threads);
             CHECK(lab.count <= 64, "%d rows", lab.count);
             for (int r = 0; threads > 1 && r < lab.count; r++)
                 CHECK(lab.count == count && !memcmp(&before[r].measured,
@@ -592,10 +583,8 @@ TEST(stops_when_told_to)
     static const volatile sig_atomic_t stop = 1;
 
     for (int e = 0; lab_experiments[e]; e++) {
-        CHECK(!perform_as(
-                  lab_experiments[e]->name,
-                  (struct performing){.trials = 1000000000, .sweeps = 1, .stop = &stop}),
-              "%s: %s", lab_experiments[e]->name, lab.run.session.error);
+        PERFORM_AS(lab_experiments[e]->name, .trials = 1000000000, .sweeps = 1,
+                   .stop = &stop);
         CHECK(lab.count <= PERFORMED_ROWS, "%s: %d rows", lab_experiments[e]->name,
               lab.count);
     }

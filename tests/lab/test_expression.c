@@ -261,6 +261,29 @@ TEST(formulas_in_place_of_letters)
     CHECK(full && expression.steps <= LAB_EXPRESSION_STEPS, "%d steps", expression.steps);
 }
 
+/* value_of() has C = 10 and beta = 3. */
+TEST(letters_in_place_of_numbers)
+{
+    struct lab_expression expression;
+    struct lab_expression_error error;
+
+    CHECK(!lab_expression_parse("20 beta + 20/4 - 3", &expression, &error), "%s",
+          error.text);
+    CHECK(lab_expression_largest(&expression) == 20, "%g",
+          lab_expression_largest(&expression));
+    CHECK(!lab_expression_name(&expression, 20, "C") &&
+              fabs(value_of(&expression) - (30 + 2.5 - 3)) < 1e-12,
+          "%g", value_of(&expression));
+    CHECK(lab_expression_uses(&expression, "C") &&
+              lab_expression_largest(&expression) == 4,
+          "%g", lab_expression_largest(&expression));
+    int full = 0;
+    for (int i = 0; i < 2 * LAB_EXPRESSION_LETTERS && !full; i++)
+        full = lab_expression_name(&expression, 4, "C");
+    CHECK(full && expression.letters <= LAB_EXPRESSION_LETTERS, "%d letters",
+          expression.letters);
+}
+
 TEST(products_turned_round)
 {
     struct lab_expression expression;

@@ -25,6 +25,11 @@ static FILE *open_drawn(void)
     return out;
 }
 
+/* A figure in figures of its own, freed at the end of the block. */
+#define FIGURE(name)                                                                     \
+    auto_figures figures = {0};                                                          \
+    struct lab_figure *const name = lab_figure_add(&figures, "t", "x", "y")
+
 static const char *draw(const struct lab_figure *figure)
 {
     FILE *const out = open_drawn();
@@ -181,8 +186,7 @@ TEST(labels_of_ticks)
 
 TEST(what_is_not_finite_is_skipped)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "line");
     lab_series_point(series, 0, 1, 0);
     lab_series_point(series, 1, NAN, 0);
@@ -202,8 +206,7 @@ TEST(what_is_not_finite_is_skipped)
 
 TEST(log_axes_leave_out_what_is_not_positive)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     figure->x_log = figure->y_log = 1;
     struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "%s", "");
     lab_series_point(series, 0, 1, 0);
@@ -236,8 +239,7 @@ TEST(nothing_to_draw_is_still_a_figure)
 
 TEST(theory_and_measurement_share_a_colour)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     const struct lab_curve two = lab_curve_add(figure, "n = %d", 2);
     fill(two.theory, 3);
     fill(two.measured, 3);
@@ -286,8 +288,7 @@ TEST(words_stand_below_each_other)
 
 TEST(more_series_than_colours)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     for (int i = 0; i < 100; i++) {
         char label[16];
         snprintf(label, sizeof label, "s%d", i);
@@ -300,8 +301,7 @@ TEST(more_series_than_colours)
 TEST(heat_map)
 {
     for (int lowest = -3; lowest < 0; lowest++) {
-        auto_figures figures = {0};
-        struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+        FIGURE(figure);
         struct lab_heat *const heat = lab_heat_set(figure, 3, 2, "value");
         for (int i = 0; i < 3; i++)
             heat->x[i] = pow(10, i);
@@ -326,8 +326,7 @@ TEST(heat_map)
 TEST(colours_of_a_heat_map_rise_in_grey)
 {
     for (int both_signs = 0; both_signs < 2; both_signs++) {
-        auto_figures figures = {0};
-        struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+        FIGURE(figure);
         struct lab_heat *const heat = lab_heat_set(figure, 40, 1, "value");
         double before = -1;
         int cells = 0;
@@ -352,8 +351,7 @@ TEST(colours_of_a_heat_map_rise_in_grey)
 
 TEST(lines_on_a_heat_map_differ_by_their_dashes)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     lab_heat_set(figure, 2, 2, "value");
     for (int s = 0; s < 3; s++)
         fill(lab_series_add(figure, LAB_LINE, "line %d", s), 2);
@@ -367,8 +365,7 @@ TEST(lines_on_a_heat_map_differ_by_their_dashes)
 
 TEST(notes_stand_in_the_plot_and_not_in_the_legend)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     fill(lab_series_add(figure, LAB_LINE, "theory"), 3);
     lab_figure_annotate(figure, 2, 1, "%d%% < v_a", 40);
     draw(figure);
@@ -379,8 +376,7 @@ TEST(notes_stand_in_the_plot_and_not_in_the_legend)
 
 TEST(an_axis_can_end_below_the_data)
 {
-    auto_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    FIGURE(figure);
     struct lab_series *const series = lab_series_add(figure, LAB_BARS, "measured");
     for (int i = 0; i < 10; i++)
         lab_series_point(series, i, i ? 1 : 4000, 0);
@@ -484,6 +480,23 @@ TEST(tex_becomes_mathml)
          "</mi><mrow><mi>i</mi></mrow></msub>"},
         {"2 \\ln n", "<mn>2</mn><mspace width=\"0.17em\"/><mi>ln</mi><mspace "
                      "width=\"0.17em\"/><mi>n</mi>"},
+        {"\\tilde{k}", "<mover accent=\"true\"><mrow><mi>k</mi></mrow><mo "
+                       "stretchy=\"false\">~</mo></mover>"},
+        {"\\mathbb{R}", "<mi mathvariant=\"normal\">\u211d</mi>"},
+        {"\\mathcal{A}", "<mi mathvariant=\"normal\">\U0001d49c</mi>"},
+        {"\\left( a \\right]", "<mrow><mo stretchy=\"true\">(</mo><mi>a</mi><mo "
+                               "stretchy=\"true\">]</mo></mrow>"},
+        {"\\begin{cases} a & b \\\\ c \\end{cases}",
+         "<mrow><mo stretchy=\"true\">{</mo><mtable class=\"cases\"><mtr><mtd><mi>a</mi>"
+         "</mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd></mtr></mtable>"
+         "</mrow>"},
+        {"a &= b \\\\ &= c",
+         "<mtable class=\"lines\"><mtr><mtd><mi>a</mi></mtd><mtd><mo>=</mo><mi>b</mi>"
+         "</mtd></mtr><mtr><mtd></mtd><mtd><mo>=</mo><mi>c</mi></mtd></mtr></mtable>"},
+        {"\\text{ if } x", "<mtext>\u00a0if\u00a0</mtext><mi>x</mi>"},
+        {"\\lim_{C \\to \\infty} p",
+         "<munder><mo>lim</mo><mrow><mi>C</mi><mo>\u2192</mo><mi>\u221e</mi></mrow>"
+         "</munder><mi>p</mi>"},
         {"\\mathrm{Var}(w)",
          "<mi mathvariant=\"normal\">Var</mi><mo stretchy=\"false\">(</mo><mi>w</mi>"
          "<mo stretchy=\"false\">)</mo>"},
@@ -504,10 +517,29 @@ TEST(tex_becomes_mathml)
 /* Incomplete markup is printed in some form, without a read beyond its end. */
 TEST(broken_tex_does_no_harm)
 {
-    static const char *const cases[] = {"$x$$", "$\\frac$",  "$\\frac{a$", "$x_$",
-                                        "$^^$", "$}{$",      "$\\$",       "$\\unknown$",
-                                        "$x",   "`code",     "$\\sqrt$",   "$_{^{_$",
-                                        "$$",   "$\\text{$", "$\\bar$"};
+    static const char *const cases[] = {"$x$$",
+                                        "$\\frac$",
+                                        "$\\frac{a$",
+                                        "$x_$",
+                                        "$^^$",
+                                        "$}{$",
+                                        "$\\$",
+                                        "$\\unknown$",
+                                        "$x",
+                                        "`code",
+                                        "$\\sqrt$",
+                                        "$_{^{_$",
+                                        "$$",
+                                        "$\\text{$",
+                                        "$\\bar$",
+                                        "$\\left($",
+                                        "$\\begin{cases}$",
+                                        "$\\begin{$",
+                                        "$\\mathbb$",
+                                        "$\\left$",
+                                        "$a & $",
+                                        "$\\\\$",
+                                        "$\\right)$"};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         auto_free char *const copy = strdup(cases[i]);
@@ -515,9 +547,4 @@ TEST(broken_tex_does_no_harm)
     }
 }
 
-int main(void)
-{
-    test_run_all();
-    free(drawn);
-    return test_finish();
-}
+AFTER_ALL { free(drawn); }

@@ -15,12 +15,11 @@ static int read_text(const char *text, size_t length, struct lab_json_tree *tree
                      char why[200])
 {
     /* Not terminated, at the end of its memory: a read behind it faults. */
-    char *const bytes = malloc(length + !length);
+    auto_free char *const bytes = malloc(length + !length);
 
     memcpy(bytes, text, length);
     *why = '\0';
     const int status = lab_json_read(bytes, length, tree, why, 200);
-    free(bytes);
     return status;
 }
 
@@ -124,17 +123,15 @@ TEST(the_writer_can_indent)
     lab_json_open(&json, LAB_JSON_SHORT);
     json.indent = 2;
     lab_json_put(&json, "{ a:[ i r ] b:{ } c:r }", 1, 0.5, (double)NAN);
-    char *const text = lab_json_close(&json);
+    auto_free char *const text = lab_json_close(&json);
     CHECK(
         strcmp(text,
                "{\n  \"a\": [\n    1,\n    0.5\n  ],\n  \"b\": {},\n  \"c\": null\n}") ==
             0,
         "%s", text);
-    free(text);
     lab_json_open(&json, LAB_JSON_SHORT);
     json.has_nan = 1;
     lab_json_put(&json, "[ r r r ]", (double)NAN, (double)INFINITY, (double)-INFINITY);
-    char *const numbers = lab_json_close(&json);
+    auto_free char *const numbers = lab_json_close(&json);
     CHECK(strcmp(numbers, "[NaN, Infinity, -Infinity]") == 0, "%s", numbers);
-    free(numbers);
 }

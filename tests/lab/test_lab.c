@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The laboratory's runtime: rows, queries, scenes; the experiments magnitude and heads.
  */
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -222,6 +221,9 @@ static const struct lab_scene exercise = {.n = 7,
                                           .query = {{6, 4}, {5, 0}, {-1, 3}},
                                           .rest_query = {0, 1, -2}};
 
+/* CHECK() that lab_scene_measure() succeeds in `session`. */
+#define MEASURE(...) CHECK(!lab_scene_measure(&session, __VA_ARGS__), "%s", session.error)
+
 /* The weights and coefficients of a trial at alpha = 0, from its gammas by definition. */
 static void deviation(void *arg, const struct lab_outcome *outcome, double *values)
 {
@@ -265,9 +267,7 @@ TEST(trials_are_what_the_definition_says)
         scene.softcap = x == 1 ? 2 : 0;
         scene.unit_keys = x == 2;
         scene.n = x == 3 ? 1000000 : 7;
-        CHECK(!lab_scene_measure(&session, &scene, 0, 3000, deviation, &scene, 1,
-                                 &moments, NULL),
-              "%s", session.error);
+        MEASURE(&scene, 0, 3000, deviation, &scene, 1, &moments, NULL);
         CHECK(moments.count == 3000 && moments.mean + moments.m2 < 1e-12, "%d: %g", x,
               moments.mean);
     }
@@ -298,13 +298,9 @@ TEST(both_ways_of_drawing_have_one_law)
 
     scene.alpha = 0.02;
     scene.noisy = LAB_NOISY_ALL;
-    CHECK(!lab_scene_measure(&session, &scene, 0, 40000, weights, NULL, WEIGHTS, whole,
-                             NULL),
-          "%s", session.error);
+    MEASURE(&scene, 0, 40000, weights, NULL, WEIGHTS, whole, NULL);
     scene.d = LAB_ENTRIES_MAX / scene.n + 1;
-    CHECK(!lab_scene_measure(&session, &scene, 1, 40000, weights, NULL, WEIGHTS, span,
-                             NULL),
-          "%s", session.error);
+    MEASURE(&scene, 1, 40000, weights, NULL, WEIGHTS, span, NULL);
     for (int v = 0; v < WEIGHTS; v++) {
         const double z =
             (whole[v].mean - span[v].mean) /
@@ -334,9 +330,7 @@ TEST(drawn_keys_agree_with_theory)
         theory.sigma2[ATTEND_THEORY_B] = theory.sigma2[ATTEND_THEORY_REST] = 0.3;
         const attend_theory_output head =
             attend_theory_head(&theory, (attend_theory_query){3, 2, -1});
-        CHECK(!lab_scene_measure(&session, &scene, 0, 40000, weights, NULL, 4, moments,
-                                 NULL),
-              "%s", session.error);
+        MEASURE(&scene, 0, 40000, weights, NULL, 4, moments, NULL);
         const double z = (moments[0].mean - head.mean[ATTEND_THEORY_A]) /
                          lab_moments_mean_se(&moments[0]);
         const double z2 =
@@ -359,8 +353,7 @@ TEST(unit_keys_have_norm_one)
     scene.unit_keys = 1;
     scene.tau = 1;
     scene.query[0][0] = scene.query[0][1] = 0.5;
-    CHECK(!lab_scene_measure(&session, &scene, 0, 500, weights, NULL, 3, moments, NULL),
-          "%s", session.error);
+    MEASURE(&scene, 0, 500, weights, NULL, 3, moments, NULL);
     /* Weights between e^-1.42 / 20 and e^1.42 / 20 keep their variance small. */
     CHECK(lab_moments_variance(&moments[0]) < 4e-4 && moments[0].mean > 0.02 &&
               moments[0].mean < 0.12,
@@ -387,11 +380,9 @@ TEST(heads_share_keys_unless_told)
     double mean = 0.5;
     struct lab_moments same, own;
 
-    CHECK(!lab_scene_measure(&session, &scene, 0, 20000, product, &mean, 1, &same, NULL),
-          "%s", session.error);
+    MEASURE(&scene, 0, 20000, product, &mean, 1, &same, NULL);
     scene.independent_noise = 1;
-    CHECK(!lab_scene_measure(&session, &scene, 0, 20000, product, &mean, 1, &own, NULL),
-          "%s", session.error);
+    MEASURE(&scene, 0, 20000, product, &mean, 1, &own, NULL);
     CHECK(fabs(same.mean - 0.068419) < 4 * lab_moments_mean_se(&same), "%g", same.mean);
     CHECK(fabs(own.mean) < 4 * lab_moments_mean_se(&own), "%g", own.mean);
 }
@@ -410,9 +401,7 @@ TEST(numbers_do_not_depend_on_threads)
             struct lab_session session = plain_session(threads[t]);
             histogram[t] = (struct lab_histogram){.lo = 0, .hi = 1};
             struct lab_histogram *const histograms[WEIGHTS] = {&histogram[t]};
-            CHECK(!lab_scene_measure(&session, &scene, 3, 70001, weights, NULL, WEIGHTS,
-                                     moments[t], histograms),
-                  "%s", session.error);
+            MEASURE(&scene, 3, 70001, weights, NULL, WEIGHTS, moments[t], histograms);
             CHECK(moments[t][0].count == 70001 && histogram[t].count == 70001, "count");
         }
         CHECK(!memcmp(moments[0], moments[1], sizeof moments[0]) &&
@@ -440,9 +429,7 @@ TEST(a_person_who_has_had_enough_gets_what_was_measured)
     stop = 0;
     session.stop = &stop;
     session.progress = stop_early;
-    CHECK(!lab_scene_measure(&session, &exercise, 0, 10000000, weights, NULL, WEIGHTS,
-                             moments, NULL),
-          "%s", session.error);
+    MEASURE(&exercise, 0, 10000000, weights, NULL, WEIGHTS, moments, NULL);
     CHECK(moments[0].count > 0 && moments[0].count < 1000000, "%d",
           (int)moments[0].count);
     CHECK(fabs(moments[3].mean - 1) < 4 * lab_moments_mean_se(&moments[3]),

@@ -192,6 +192,21 @@ TEST(tex_that_is_unknown_is_shown_as_source)
     CHECK(count(shown, "<math") == 1, "%s", shown);
 }
 
+TEST(markup_of_latex_is_not_text)
+{
+    read_nothing(
+        "\\begin{document}\n\\section*{Part \\& a}\n\\item one\n\\itemize two\n");
+    show(write_section);
+    CHECK(strstr(shown, "<div class=\"words faint\" id=\"s1-L1\"><span class=\"no\">1 "
+                        "</span><span class=\"\">\\begin{document}</span>"),
+          "%s", shown);
+    CHECK(strstr(shown, "aria-level=\"3\"><span class=\"no\">2 </span><span "
+                        "class=\"\">Part \\&amp; a</span></div>"),
+          "%s", shown);
+    CHECK(strstr(shown, "</span>\u2022 <span class=\"\"> one</span>"), "%s", shown);
+    CHECK(strstr(shown, "\\itemize two"), "%s", shown);
+}
+
 TEST(emphasis_is_not_a_product)
 {
     read_nothing("beta*(k_a)*2 and **Note** and *this* and ~~that~~ and 2 * 3 * 4\n");

@@ -203,8 +203,8 @@ TEST(errors_of_one_and_two_heads_on_the_engine)
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         struct lab_pair_mse mse;
-        const int failed =
-            lab_pair_measure_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
+        const int failed = lab_pair_measure_mse(
+            &(struct lab_exact_pair){&session, ctx, known[x].n, 0.5}, known[x].C, &mse);
         if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
             !is_near(mse.two, known[x].two, 5.1e-5))
             test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,
@@ -227,12 +227,10 @@ TEST(rows_have_the_setting_that_was_measured)
 {
     int rows = 0;
 
-    CHECK(!perform_as("how-many-heads",
-                      (struct performing){.flags = "m=4 h=8 groups=copies n=16 "
-                                                   "noise=independent",
-                                          .trials = 50,
-                                          .sweeps = 1}),
-          "%s", lab.run.session.error);
+    PERFORM_AS("how-many-heads",
+               .flags = "m=4 h=8 groups=copies n=16 "
+                        "noise=independent",
+               .trials = 50, .sweeps = 1);
     for (int r = 0; r < lab.count; r++) {
         if (strcmp(lab.row[r].quantity, "mse_at_best_C") != 0)
             continue;
@@ -251,12 +249,8 @@ TEST(two_heads_win_above_a_crossover)
                                            {3.95, 5.96, 7.99, 10.08}};
 
     for (int small = 0; small <= 1; small++) {
-        CHECK(!perform_as(
-                  "one-vs-two",
-                  (struct performing){.flags = small ? "sigma2=0.005" : "sigma2=0.5",
-                                      .trials = 2000,
-                                      .sweeps = 1}),
-              "%s", lab.run.session.error);
+        PERFORM_AS("one-vs-two", .flags = small ? "sigma2=0.005" : "sigma2=0.5",
+                   .trials = 2000, .sweeps = 1);
         for (int x = 0; x < 4; x++)
             CHECK(is_near(row_at("crossover_C", n[x]), crossover[small][x], 5.1e-3),
                   "n %g: %g", n[x], row_at("crossover_C", n[x]));
@@ -290,9 +284,7 @@ TEST(heads_are_strata)
     double at[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int limits = 0, rivals = 0;
 
-    CHECK(
-        !perform_as("how-many-heads", (struct performing){.trials = 20000, .sweeps = 1}),
-        "%s", lab.run.session.error);
+    PERFORM_AS("how-many-heads", .trials = 20000, .sweeps = 1);
     CHECK_ROWS();
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];

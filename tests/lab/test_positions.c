@@ -6,9 +6,6 @@
 #include "support/problems.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "attend/layer.h"
 
@@ -160,16 +157,12 @@ TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
         int64_t later;
     } self = {fine_self(), 0};
     auto_context const ctx = open_context(NULL);
-    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     self.known.struct_size = sizeof self;
-    CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_layer_self_attention, ctx, NULL, &self.known);
     self.later = 1;
-    CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) ==
-              ATTEND_EUNSUPPORTED,
-          "%s", err.message);
-    CHECK(strstr(err.message, "self has byte ") != NULL, "%s", err.message);
+    CHECK_FAILS(ATTEND_EUNSUPPORTED, "self has byte ", attend_layer_self_attention, ctx,
+                NULL, &self.known);
 }
 
 /* The engine refuses after the projections are computed: their memory must not leak. */
@@ -178,13 +171,10 @@ TEST(a_rule_the_engine_refuses_is_refused)
     auto_context const ctx = open_context(NULL);
     attend_rule rule = attend_rule_default();
     const attend_layer_self self = fine_self();
-    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     rule.softcap = -1.0;
     out[0] = 42.0;
-    CHECK(attend_layer_self_attention(ctx, &rule, &self, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "softcap") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "softcap", attend_layer_self_attention, ctx, &rule, &self);
     CHECK(out[0] == 42.0, "out was written");
 }
 
@@ -203,7 +193,6 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
     auto_context const ctx = open_context(NULL);
     const attend_layer_self self = fine_self();
     attend_layer_feed feed = attend_layer_feed_default();
-    attend_error err = {.status = ATTEND_OK, .message = ""};
     double z[8];
 
     feed.rows = 2;
@@ -211,44 +200,28 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
     feed.w1 = feed.w2 = one;
     feed.x = out;
     feed.out = z;
-    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "f (0)") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "f (0)", attend_layer_feed_forward, &feed);
     feed.f = 3;
-    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_OK, "%s",
-          err.message);
+    CHECK_OK(attend_layer_forward, ctx, NULL, &self, &feed);
     feed.rows = 3;
-    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "feed (3 rows of 2)") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "feed (3 rows of 2)", attend_layer_forward, ctx, NULL,
+                &self, &feed);
     feed.x = z;
-    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "feed.x is not self.out") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "feed.x is not self.out", attend_layer_forward, ctx, NULL,
+                &self, &feed);
     feed.w2 = NULL;
-    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "w2 is NULL") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "w2 is NULL", attend_layer_feed_forward, &feed);
 }
 
 TEST(positions_name_what_is_wrong)
 {
-    attend_error err = {.status = ATTEND_OK, .message = ""};
 
-    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 3, 1e4, NULL, out, &err) ==
-                  ATTEND_EINVAL &&
-              strstr(err.message, "d (3) must be even") != NULL,
-          "%s", err.message);
-    CHECK(attend_layer_sinusoids(ATTEND_F16, 2, 4, 1e4, NULL, out, &err) ==
-                  ATTEND_EINVAL &&
-              strstr(err.message, "dtype (f16)") != NULL,
-          "%s", err.message);
-    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 4, INFINITY, NULL, out, &err) ==
-                  ATTEND_EINVAL &&
-              strstr(err.message, "base (inf)") != NULL,
-          "%s", err.message);
-    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 4, 1e4, NULL, NULL, &err) ==
-                  ATTEND_EINVAL &&
-              strstr(err.message, "phi is NULL") != NULL,
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "d (3) must be even", attend_layer_sinusoids, ATTEND_F64,
+                2, 3, 1e4, NULL, out);
+    CHECK_FAILS(ATTEND_EINVAL, "dtype (f16)", attend_layer_sinusoids, ATTEND_F16, 2, 4,
+                1e4, NULL, out);
+    CHECK_FAILS(ATTEND_EINVAL, "base (inf)", attend_layer_sinusoids, ATTEND_F64, 2, 4,
+                INFINITY, NULL, out);
+    CHECK_FAILS(ATTEND_EINVAL, "phi is NULL", attend_layer_sinusoids, ATTEND_F64, 2, 4,
+                1e4, NULL, NULL);
 }

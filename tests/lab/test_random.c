@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The laboratory's random numbers, moments and histograms. */
+#include "support/tensors.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -390,13 +391,9 @@ TEST(histograms_count)
     CHECK(is_near(area, 1), "%g", area);
 }
 
-int main(void)
+BEFORE_ALL
 {
-    normals = malloc(MANY * sizeof *normals);
-    if (!normals)
-        return 1;
+    normals = test_memory(MANY * sizeof *normals);
     lab_random_normals(1, 0, 0, normals, MANY);
-    test_run_all();
-    free(normals);
-    return test_finish();
 }
+AFTER_ALL { free(normals); }

@@ -78,6 +78,8 @@ TEST(conditions_for_a_copy)
            COPY "Then $\\alpha_j \\gg \\sum_{i \\ne j} \\alpha_i$.");
     EXPECT("false", "norm(k_j) >> norm(k_i), therefore alpha_j ~ 1",
            COPY "The key is long: $k_j \\gg k_i$.");
+    EXPECT("false", "norm(k_j) >> norm(k_i), therefore alpha_j ~ 1",
+           COPY "The key is long: $\\|k_j\\| \\gg \\|k_i\\|$.");
     EXPECT("limit", "c ~ v_a",
            COPY "If the query is closely aligned with one key, the output is a copy.");
 }
@@ -142,6 +144,9 @@ TEST(noise_of_one_head)
     EXPECT("limit", "alpha_a = exp(gamma C)/(exp(C) + exp(gamma C))",
            LONG "$\\alpha_a = \\frac{\\exp(\\gamma C)}{\\exp(C) + \\exp(\\gamma C)}$");
     EXPECT("limit", "c = v_b", LONG "$\\gamma \\to 0.5$: $c = v_b$");
+    EXPECT("limit", "c ~ v_b",
+           LONG
+           "$c \\approx v_a$ if $\\gamma > 1$ and $c \\approx v_b$ if $\\gamma < 1$.");
     EXPECT("limit", "VarS_a = C^2 (2 alpha + 1/2) ~ C^2/2",
            LONG "$$\\text{Var}[k_a^T q] = C^2(2\\alpha + \\frac12) \\approx "
                 "\\frac{C^2}{2}$$");
@@ -212,6 +217,10 @@ TEST(permutations)
     snprintf(text, sizeof text, "%s$PX$. $S(PX) = S(X)$.", rows);
     EXPECT("false", "S_moved = S", text);
     EXPECT("slip", "X Pi = X_moved", columns);
+    EXPECT(
+        "slip", "X Pi W_Q = (X W_Q) Pi",
+        "# Permutation\n\nA permutation matrix $\\Pi$. $X\\Pi$ represents the permuted "
+        "input.\n\n$$Q(X\\Pi) = (X\\Pi)W_Q = Q(X)\\Pi$$");
     EXPECT("slip", "Att_moved = Att Pi", columns);
 }
 
@@ -237,7 +246,8 @@ TEST(goals_assumptions_and_denials_are_no_claims)
            TWO "To achieve $c \\approx \\frac12(v_a + v_b)$, we take two heads.");
     EXPECT("not found", "s_a ~ s_b",
            LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
-    EXPECT("limit", "D_share > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
+    EXPECT("limit", "D_share > high",
+           LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
     EXPECT("not found", "s_a = C", ONE "(c) ii)\n\nIf $k_a^T q = C$ we are done.");
 }
 

@@ -72,11 +72,8 @@ static void try_seeds(const char *name, const char *flags, int64_t trials, int s
 
     memset(seen.row, 0, sizeof seen.row);
     for (int seed = 1; seed <= seeds; seed++) {
-        CHECK(!perform_as(name, (struct performing){.flags = flags,
-                                                    .trials = trials,
-                                                    .seed = (uint64_t)seed,
-                                                    .sweeps = sweeps}),
-              "%s %s: %s", name, flags, lab.run.session.error);
+        PERFORM_AS(name, .flags = flags, .trials = trials, .seed = (uint64_t)seed,
+                   .sweeps = sweeps);
         CHECK(lab.count <= PERFORMED_ROWS && (seed == 1 || lab.count == rows),
               "%s: %d rows, then %d", name, rows, lab.count);
         rows = lab.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The laboratory's self-attention against the definition, and its laws. */
-#include "support/test.h"
+#include "support/problems.h"
 
 #include "naive_self.h"
 
@@ -49,8 +49,8 @@ TEST(gives_weights_and_lse)
     attend_layer_self self = layer_self(&l, NULL);
 
     layer_define(&l);
-    self.lse = layer_memory((size_t)rows * sizeof(double));
-    self.weights = layer_memory((size_t)count * sizeof(double));
+    self.lse = check_memory((size_t)rows, sizeof(double));
+    self.weights = check_memory((size_t)count, sizeof(double));
     free(layer_attend(&rule, &self));
     const double lse = largest_difference(self.lse, l.lse, rows);
     const double weights = largest_difference(self.weights, l.weights, count);
@@ -86,16 +86,17 @@ static void array_free(struct array *a)
     free(a->value);
     free(a->data);
 }
+#define auto_array FREED(array_free) struct array
 
 TEST(layer_is_attention_then_feed_forward)
 {
     for (int x = 0; x < 2; x++) {
         auto_layer l = layer_make(shapes[3], dtypes[x], 21);
         const int64_t e = l.width, rows = l.s.nb * l.s.t;
-        struct array w1 = array_make(e * F, 0.3, l.dtype), b1 = array_make(F, 1, l.dtype);
-        struct array w2 = array_make(F * e, 0.3, l.dtype), b2 = array_make(e, 1, l.dtype);
-        struct array h = array_make(rows * e, 0, l.dtype);
-        struct array z = array_make(rows * e, 0, l.dtype);
+        auto_array w1 = array_make(e * F, 0.3, l.dtype), b1 = array_make(F, 1, l.dtype);
+        auto_array w2 = array_make(F * e, 0.3, l.dtype), b2 = array_make(e, 1, l.dtype);
+        auto_array h = array_make(rows * e, 0, l.dtype);
+        auto_array z = array_make(rows * e, 0, l.dtype);
         const attend_rule rule = layer_rule(&l);
         const attend_layer_self self = layer_self(&l, h.data);
         attend_layer_feed feed = feed_of(&l, &w1, &b1, &w2, &b2);
@@ -128,12 +129,6 @@ TEST(layer_is_attention_then_feed_forward)
             }
         /* At most 36 terms below 10 in size. */
         const double allowed = 36.0 * 10.0 * unit_of(l.dtype);
-        array_free(&w1);
-        array_free(&b1);
-        array_free(&w2);
-        array_free(&b2);
-        array_free(&h);
-        array_free(&z);
         CHECK(status == ATTEND_OK, "%s", err.message);
         CHECK(off <= allowed, "%s: off by %g of %g", attend_dtype_name(dtypes[x]), off,
               allowed);
@@ -145,7 +140,6 @@ TEST(relu_cuts_at_zero_and_keeps_nan)
     const float x[3] = {-2.0F, 3.0F, NAN}, one = 1.0F;
     float out[3];
     attend_layer_feed feed = attend_layer_feed_default();
-    attend_error err = {.status = ATTEND_OK, .message = ""};
 
     feed.dtype = ATTEND_F32;
     feed.rows = 3;
@@ -153,7 +147,7 @@ TEST(relu_cuts_at_zero_and_keeps_nan)
     feed.x = x;
     feed.w1 = feed.w2 = &one;
     feed.out = out;
-    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_layer_feed_forward, &feed);
     CHECK(out[0] == 0.0F && out[1] == 3.0F && isnan(out[2]), "%g %g %g", (double)out[0],
           (double)out[1], (double)out[2]);
 }
@@ -189,8 +183,8 @@ static double permutation_defect(struct layer_shape s, attend_dtype dtype)
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     const attend_layer_self self = layer_self(&l, NULL);
-    auto_free double *const moved = layer_memory((size_t)count * sizeof *moved);
-    auto_free double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
+    auto_free double *const moved = check_memory((size_t)count, sizeof *moved);
+    auto_free double *const x = check_memory((size_t)l.in[X].count, sizeof *x);
     int64_t order[64];
 
     shuffle(order, s.t);
@@ -279,14 +273,12 @@ TEST(orthogonal_change_of_both_projections_changes_nothing)
         u[c] = layer_normal();
     reflect_heads(&l.in[WQ], s.e, s.hq, s.d, u);
     array_store(&l.in[WQ], l.dtype);
-    double *const one = layer_attend(&rule, &self);
+    auto_free double *const one = layer_attend(&rule, &self);
     reflect_heads(&l.in[WK], s.e, s.hkv, s.d, u);
     array_store(&l.in[WK], l.dtype);
-    double *const both = layer_attend(&rule, &self);
+    auto_free double *const both = layer_attend(&rule, &self);
     const double off_one = largest_difference(before, one, count);
     const double off_both = largest_difference(before, both, count);
-    free(one);
-    free(both);
     CHECK(off_both < 1e-13, "both: %g", off_both);
     CHECK(off_one > 0.01, "one alone: %g", off_one);
 }
@@ -336,15 +328,14 @@ TEST(threads_and_workspace_change_no_bit)
     const attend_status sized =
         attend_layer_self_workspace(&self, &self.workspace_size, NULL);
     /* Freed memory that is not zero: the call must initialise its workspace. */
-    self.workspace = layer_memory(self.workspace_size);
+    self.workspace = check_memory(self.workspace_size, 1);
     memset(self.workspace, 0xff, self.workspace_size);
-    double *const other = made == ATTEND_OK ? layer_attend(&rule, &self) : NULL;
+    auto_free double *const other = made == ATTEND_OK ? layer_attend(&rule, &self) : NULL;
     const int same =
         other != NULL && memcmp(plain, other, (size_t)count * sizeof *plain) == 0;
     attend_context_destroy(layer_ctx);
     layer_ctx = shared;
     free(self.workspace);
-    free(other);
     CHECK(sized == ATTEND_OK, "no size");
     CHECK(same, "three threads and a workspace give other bits");
 }
@@ -352,31 +343,18 @@ TEST(threads_and_workspace_change_no_bit)
 /* The struct ends after one field, so that a sanitizer finds reads past it. */
 TEST(small_structs_and_none)
 {
-    size_t *const small = layer_memory(sizeof *small), bytes;
-    attend_error err = {.status = ATTEND_OK, .message = ""};
+    size_t *const small = check_memory(1, sizeof *small), bytes;
 
     *small = sizeof *small;
-    CHECK(attend_layer_self_workspace((const void *)small, &bytes, &err) ==
-                  ATTEND_EINVAL &&
-              strstr(err.message, "self.struct_size (8)"),
-          "%s", err.message);
-    CHECK(attend_layer_feed_forward((const void *)small, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "feed.struct_size (8)"),
-          "%s", err.message);
-    CHECK(attend_layer_self_attention(layer_ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "self is NULL"),
-          "%s", err.message);
-    CHECK(attend_layer_feed_forward(NULL, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "feed is NULL"),
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "self.struct_size (8)", attend_layer_self_workspace,
+                (const void *)small, &bytes);
+    CHECK_FAILS(ATTEND_EINVAL, "feed.struct_size (8)", attend_layer_feed_forward,
+                (const void *)small);
+    CHECK_FAILS(ATTEND_EINVAL, "self is NULL", attend_layer_self_attention, layer_ctx,
+                NULL, NULL);
+    CHECK_FAILS(ATTEND_EINVAL, "feed is NULL", attend_layer_feed_forward, NULL);
     free(small);
 }
 
-int main(void)
-{
-    if (attend_context_create(&layer_ctx, NULL, NULL) != ATTEND_OK)
-        return 1;
-    test_run_all();
-    attend_context_destroy(layer_ctx);
-    return test_finish();
-}
+BEFORE_ALL { layer_ctx = open_context(NULL); }
+AFTER_ALL { attend_context_destroy(layer_ctx); }

@@ -2,10 +2,6 @@
 /* The error of an output due to rounded keys: predicted and measured. */
 #include "support/problems.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/moments.h"
@@ -14,16 +10,6 @@
 #include "lab/place/transfer_rows.h"
 
 enum { D = 8, N = 12 };
-
-static attend_context *context(void)
-{
-    attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
-
-    options.threads = 1;
-    attend_context_create(&ctx, &options, NULL);
-    return ctx;
-}
 
 /* Softmax over keys 0 .. n - 1, and c = sum p v, by the definition. */
 static void dense(const double *q, const double *k, const double *v, int n, double scale,
@@ -97,7 +83,7 @@ TEST(sums_are_those_of_the_definition)
         .nq = NQ, .nk = N, .d = D, .dv = D, .q = q, .k = k, .v = v, .rule = &rule};
     auto_free double *const scratch =
         malloc((size_t)lab_transfer_scratch(&head) * sizeof *scratch);
-    auto_context const ctx = context();
+    auto_context const ctx = open_set(NULL, 1);
 
     lab_normals(3, 0, 0, q, NQ * D);
     lab_normals(3, 1, 0, k, N * D);
@@ -186,7 +172,7 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
                                            .rule = &rule};
     auto_free double *const scratch =
         malloc((size_t)lab_transfer_scratch(&head) * sizeof *scratch);
-    auto_context const ctx = context();
+    auto_context const ctx = open_set(NULL, 1);
     int failed = 0;
 
     *to = (struct compared){.measured = {0}};

@@ -205,11 +205,8 @@ int spread_is_same(const spread *s, const attend_tensor *got, const attend_tenso
 
 int spread_matches(spread *s, attend_context *ctx, int strategy, double within)
 {
-    attend_error err = {.status = ATTEND_OK};
-
     s->dist.strategy = strategy;
-    return is_ok(attend_mpi_forward(s->comm, ctx, &s->rule, &s->io, &s->dist, &err),
-                 &err) &&
+    return IS_OK(attend_mpi_forward, s->comm, ctx, &s->rule, &s->io, &s->dist) &&
            spread_is_same(s, &s->io.out, &s->whole->io.out, within) &&
            spread_is_same(s, &s->io.lse, &s->whole->io.lse, within);
 }

@@ -52,6 +52,10 @@ void spread_make(spread *s, const problem *whole, MPI_Comm comm, slicing queries
                  slicing keys, uint64_t seed);
 void spread_free(spread *s);
 #define auto_spread FREED(spread_free) spread
+/* A spread that is made, and freed at the end of its block. */
+#define SPREAD(name, ...)                                                                \
+    auto_spread name;                                                                    \
+    spread_make(&name, __VA_ARGS__)
 
 /* Whether local rows equal those of the whole tensor: bit for bit, or within `within`. */
 int spread_is_same(const spread *s, const attend_tensor *own, const attend_tensor *whole,

@@ -2,9 +2,10 @@
 /*
  * attend_mpi_forward: the bits of one process for any number of ranks, slices and rule.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
+#include "stats/stats_fixture.h"
+#include "support/inspect_oracle.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"
 
@@ -39,8 +40,7 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
         const slicing queries = (slicing)random_below(&state, SLICINGS);
         const slicing keys = (slicing)random_below(&state, SLICINGS);
 
-        auto_spread s;
-        spread_make(&s, &p, comm, queries, keys, random_bits(&state) >> 8);
+        SPREAD(s, &p, comm, queries, keys, random_bits(&state) >> 8);
         s.dist.chunk_keys = chance(&state, 0.5) ? 0 : 1024 << random_below(&state, 4);
         if (!spread_matches(&s, ctx, strategy, nearness(&p, ctx)))
             test_fail(__FILE__, __LINE__, "spread_matches",
@@ -59,16 +59,14 @@ TEST(ragged_slices_around_a_split)
     auto_context const ctx = open_set(NULL, 1);
 
     for (int x = 0; x < 2; x++) {
-        auto_problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
-        p.io.weights.data = NULL;
+        auto_problem p = problem_lean((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         auto_result whole = result_of(&p, ctx);
         for (int ranks = 2; ranks <= most_ranks(); ranks *= 2) {
             MPI_Comm comm = first_ranks(ranks);
             if (comm == MPI_COMM_NULL)
                 continue;
-            auto_spread s;
-            spread_make(&s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
+            SPREAD(s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
             CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
         }
     }
@@ -108,14 +106,12 @@ TEST(threads_inside_ranks)
 TEST(long_messages_are_cut)
 {
     auto_context const ctx = open_set(NULL, 1);
-    auto_problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
+    auto_problem p = problem_lean((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
-    p.io.weights.data = NULL;
     CHECK(problem_run(&p, ctx), "the whole");
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++) {
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, strategy, 0.0), "strategy %d", strategy);
     }
     for (int n = 0; n < 1 + test_count(1); n++)
@@ -127,9 +123,8 @@ TEST(long_messages_are_cut)
 
 static problem long_problem(int64_t nq, int64_t nk)
 {
-    problem p = problem_make((shape){1, 2, 1, nq, nk, 8, 8}, ATTEND_F32, 3);
+    problem p = problem_lean((shape){1, 2, 1, nq, nk, 8, 8}, ATTEND_F32, 3);
 
-    p.io.weights.data = NULL;
     return p;
 }
 
@@ -153,8 +148,7 @@ TEST(ring_sends_each_key_once_to_each_rank)
             want = 2048 * (ranks - 1) * key;
         }
         auto_result whole = result_of(&p, ctx);
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         const int64_t received = ranks_sum(MPI_COMM_WORLD, s.cost.received);
@@ -177,8 +171,7 @@ TEST(decoding_sends_queries_and_partials)
         int levels = 1;
         while ((int64_t)1 << levels < splits * ranks)
             levels++;
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
@@ -191,12 +184,10 @@ TEST(ring_memory_does_not_grow_with_keys)
 {
     auto_context const ctx = open_set(NULL, 1);
     const int64_t nk = (int64_t)1 << 17;
-    auto_problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
+    auto_problem p = problem_lean((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
 
-    p.io.weights.data = NULL;
     auto_result whole = result_of(&p, ctx);
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
     const int64_t chunk = ATTEND_SPLIT_KEYS * 32 * 4, records = 64 * 18 * 4;
@@ -208,70 +199,34 @@ TEST(ring_memory_does_not_grow_with_keys)
 
 enum { TOP = 3, BINS = 5, CLASSES = 3 };
 
-static attend_tensor make(int64_t nb, int64_t hq, int64_t nq, int64_t columns)
+/* Every statistic of `rows` queries. */
+static wanted request(const problem *p, int64_t rows)
 {
-    attend_tensor t = attend_tensor_dense(NULL, ATTEND_F64, nb, hq, nq, columns);
+    shape n = p->n;
 
-    t.data = test_memory(bytes_of(t.size, ATTEND_F64));
-    poison(&t);
-    return t;
+    n.nq = rows;
+    return wanted_make(n, TOP, BINS, CLASSES);
 }
 
-/* Every statistic of these rows, with classes of all keys. */
-static attend_stats request(const problem *p, int64_t nq, const int32_t *classes)
-{
-    static attend_stat columns[ATTEND_STAT_COUNT];
-    attend_stats s = attend_stats_default();
-    const int64_t nb = p->n.nb, hq = p->n.hq;
-
-    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
-        columns[x] = (attend_stat)x;
-    s.columns = columns;
-    s.rows = make(nb, hq, nq, ATTEND_STAT_COUNT);
-    s.top_weights = make(nb, hq, nq, TOP);
-    s.top_keys = test_memory((size_t)(nb * hq * nq * TOP) * sizeof *s.top_keys + 1);
-    s.distances = make(nb, hq, nq, BINS);
-    s.class_mass = make(nb, hq, nq, CLASSES);
-    s.classes = classes;
-    s.raw = make(nb, hq, nq, attend_stats_raw_size(&s, p->n.dv));
-    return s;
-}
-
-static void request_free(attend_stats *s)
-{
-    free(s->rows.data);
-    free(s->top_weights.data);
-    free(s->top_keys);
-    free(s->distances.data);
-    free(s->class_mass.data);
-    free(s->raw.data);
-}
-
-/* Top keys as doubles, to compare them like the other outputs. */
+/* Top keys as numbers with these bits, to compare them like the other outputs. */
 static attend_tensor names_of(const attend_stats *s)
 {
     attend_tensor t = s->top_weights;
-    double *const names = test_memory(bytes_of(t.size, ATTEND_F64));
 
-    for (int64_t x = 0; x < count_of(t.size); x++)
-        names[x] = (double)s->top_keys[x];
-    t.data = names;
+    t.data = s->top_keys;
     return t;
 }
 
 static int same_request(const spread *s, const attend_stats *own, const attend_stats *all)
 {
-    attend_tensor named = names_of(own), all_named = names_of(all);
-    const int same = spread_is_same(s, &own->rows, &all->rows, 0.0) &&
-                     spread_is_same(s, &own->top_weights, &all->top_weights, 0.0) &&
-                     spread_is_same(s, &named, &all_named, 0.0) &&
-                     spread_is_same(s, &own->distances, &all->distances, 0.0) &&
-                     spread_is_same(s, &own->class_mass, &all->class_mass, 0.0) &&
-                     spread_is_same(s, &own->raw, &all->raw, 0.0);
+    const attend_tensor named = names_of(own), all_named = names_of(all);
 
-    free(named.data);
-    free(all_named.data);
-    return same;
+    return spread_is_same(s, &own->rows, &all->rows, 0.0) &&
+           spread_is_same(s, &own->top_weights, &all->top_weights, 0.0) &&
+           spread_is_same(s, &named, &all_named, 0.0) &&
+           spread_is_same(s, &own->distances, &all->distances, 0.0) &&
+           spread_is_same(s, &own->class_mass, &all->class_mass, 0.0) &&
+           spread_is_same(s, &own->raw, &all->raw, 0.0);
 }
 
 static void statistics(attend_context *ctx, int ranks, uint64_t seed)
@@ -282,27 +237,21 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
     if (comm == MPI_COMM_NULL)
         return;
     auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
-    auto_free int32_t *const classes =
-        test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
-    for (int64_t x = 0; x < p.n.nb * p.n.nk; x++)
-        classes[x] = (int32_t)random_below(&state, CLASSES + 1) - 1;
-    attend_stats all = request(&p, p.n.nq, classes);
+    auto_wanted all = request(&p, p.n.nq);
 
-    p.io.stats = &all;
+    p.io.stats = &all.request;
     CHECK(problem_run(&p, ctx), "one machine");
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing how = (slicing)random_below(&state, SLICINGS);
 
-        auto_spread s;
-        spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + seed);
-        attend_stats own = request(&p, s.queries.rows, classes);
-        s.io.stats = &own;
-        CHECK(spread_matches(&s, ctx, strategy, 0.0) && same_request(&s, &own, &all),
+        SPREAD(s, &p, comm, how, SLICED_RAGGED, 9 + seed);
+        auto_wanted own = request(&p, s.queries.rows);
+        s.io.stats = &own.request;
+        CHECK(spread_matches(&s, ctx, strategy, 0.0) &&
+                  same_request(&s, &own.request, &all.request),
               "case %llu, strategy %d, slicing %d, rank %d of %d",
               (unsigned long long)seed, strategy, (int)how, s.rank, s.ranks);
-        request_free(&own);
     }
-    request_free(&all);
 }
 
 TEST(row_statistics_have_the_bits_of_one_process)
@@ -327,8 +276,7 @@ TEST(weights_have_the_bits_of_one_process)
 
         p.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq, p.n.nk);
         CHECK(problem_run(&p, ctx), "one machine");
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
+        SPREAD(s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
         s.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, s.queries.rows, p.n.nk);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
         CHECK(s.cost.strategy == ATTEND_MPI_GATHER, "strategy");
@@ -350,79 +298,58 @@ enum { PROBES = 20 };
 static void inspections(attend_context *ctx, int n)
 {
     uint64_t state = test_case_seed(n, SLICINGS) * 3 + 1;
-    auto_problem p = random_problem(n, &state);
-    attend_inspection all = attend_inspection_default(), own;
-    attend_error err = {.status = ATTEND_OK};
-    const int64_t block = 1 + random_below(&state, 2000);
-    const attend_dtype dtype = dtype_of_lse(p.dtype);
+    auto_ask all = {.p = random_problem(n, &state), .want = attend_inspection_default()};
+    problem *const p = &all.p;
 
-    p.rule.alibi = NULL; /* ALiBi of a range of keys has another anchor */
-    CHECK(problem_run(&p, ctx), "forward");
-    all.q = p.io.q;
-    all.k = p.io.k;
-    all.lse = view_of_tensor(&p.io.lse);
-    all.column_mass = own_tensor(&p, dtype, p.n.nb, p.n.hq, 1, p.n.nk);
-    all.column_max = own_tensor(&p, dtype, p.n.nb, p.n.hq, 1, p.n.nk);
-    all.column_last = own_tensor(&p, dtype, p.n.nb, p.n.hq, 1, p.n.nk);
-    all.last_queries = 1;
-    all.pooled = own_tensor(&p, dtype, p.n.nb, p.n.hq, (p.n.nq - 1) / block + 1,
-                            (p.n.nk - 1) / block + 1);
-    all.pooled_block = block;
-    all.zoom_query = random_below(&state, p.n.nq);
-    all.zoom_key = random_below(&state, p.n.nk);
-    all.zoom = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq - all.zoom_query,
-                          1 + random_below(&state, p.n.nk - all.zoom_key));
-    attend_probe probes[PROBES];
-    double weights[PROBES], own_weights[PROBES];
-    for (int x = 0; x < PROBES; x++)
-        probes[x] =
-            (attend_probe){random_below(&state, p.n.nb), random_below(&state, p.n.hq),
-                           random_below(&state, p.n.nq), random_below(&state, p.n.nk)};
-    all.probes = probes;
-    all.probe_count = PROBES;
-    all.probe_weights = weights;
-    CHECK(is_ok(attend_inspect(ctx, &p.rule, &all, &err), &err), "one machine");
+    p->rule.alibi = NULL; /* ALiBi of a range of keys has another anchor */
+    CHECK(problem_run(p, ctx), "forward");
+    all.want.q = p->io.q;
+    all.want.k = p->io.k;
+    all.want.lse = view_of_tensor(&p->io.lse);
+    ask_columns(&all, 1);
+    ask_pooled(&all, 1 + random_below(&state, 2000));
+    const int64_t i = random_below(&state, p->n.nq), j = random_below(&state, p->n.nk);
+    ask_zoom(&all, i, p->n.nq - i, j, 1 + random_below(&state, p->n.nk - j));
+    ask_probes(&all, PROBES, random_bits(&state));
+    CHECK(ask_run(&all, ctx), "one machine");
 
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, (slicing)(n % SLICINGS), SLICED_RAGGED, 3);
-    own = all;
+    SPREAD(s, p, MPI_COMM_WORLD, (slicing)(n % SLICINGS), SLICED_RAGGED, 3);
+    attend_inspection own = all.want;
+    attend_tensor lse = take_rows(&all.want.lse, &s.queries);
+    double weights[PROBES];
     own.q = s.io.q;
     own.k = s.io.k;
-    attend_tensor lse = take_rows(&all.lse, &s.queries);
     own.lse = view_of_tensor(&lse);
-    attend_tensor *const mine[] = {&own.column_mass, &own.column_max, &own.column_last};
-    const attend_tensor *const whole[] = {&all.column_mass, &all.column_max,
-                                          &all.column_last};
+    own.probe_weights = weights;
+    for (int x = 0; x < ASK_OUTPUTS; x++) {
+        attend_tensor *const t = ask_output(&own, x);
+        *t = own_tensor(p, t->dtype, p->n.nb, p->n.hq, t->size[2],
+                        x < 3 ? s.keys.rows : t->size[3]);
+        poison(t);
+    }
+    CHECK(IS_OK(attend_mpi_inspect, s.comm, ctx, &s.rule, &own, &s.dist), "case %d", n);
     for (int x = 0; x < 3; x++)
-        *mine[x] = own_tensor(&p, dtype, p.n.nb, p.n.hq, 1, s.keys.rows);
-    own.pooled =
-        own_tensor(&p, dtype, p.n.nb, p.n.hq, all.pooled.size[2], all.pooled.size[3]);
-    poison(&own.pooled);
-    own.zoom = own_tensor(&p, dtype, p.n.nb, p.n.hq, all.zoom.size[2], all.zoom.size[3]);
-    poison(&own.zoom);
-    own.probe_weights = own_weights;
-    CHECK(is_ok(attend_mpi_inspect(s.comm, ctx, &s.rule, &own, &s.dist, &err), &err),
-          "case %d", n);
-    for (int x = 0; x < 3; x++)
-        for (int64_t h = 0; h < p.n.hq * p.n.nb; h++)
-            for (int64_t r = 0, j = 0; r < s.keys.ranges; r++)
-                for (int64_t y = 0; y < s.keys.range[r].count; y++, j++) {
+        for (int64_t h = 0; h < p->n.hq * p->n.nb; h++)
+            for (int64_t r = 0, at = 0; r < s.keys.ranges; r++)
+                for (int64_t y = 0; y < s.keys.range[r].count; y++, at++) {
+                    const attend_tensor *const mine = ask_output(&own, x);
                     const double got =
-                        check_load(mine[x]->data, dtype, h * s.keys.rows + j);
-                    const double want = check_load(
-                        whole[x]->data, dtype, h * p.n.nk + s.keys.range[r].first + y);
+                        check_load(mine->data, mine->dtype, h * s.keys.rows + at);
+                    const double want =
+                        check_load(ask_output(&all.want, x)->data, mine->dtype,
+                                   h * p->n.nk + s.keys.range[r].first + y);
                     CHECK(got == want || (isnan(got) && isnan(want)),
-                          "case %d, column %d: %.17g and %.17g", n, x, got, want);
+                          "case %d, %s: %.17g and %.17g", n, output_names[x], got, want);
                 }
     /* Cells are sums of up to 53 x 2000 positive numbers, added in different groups. */
-    CHECK(same_or_near(&own.pooled, all.pooled.data,
-                       dtype == ATTEND_F64 ? 106000 * 0x1p-53 : 2000 * 0x1p-24),
+    CHECK(same_or_near(&own.pooled, all.want.pooled.data,
+                       p->dtype == ATTEND_F64 ? 106000 * 0x1p-53 : 2000 * 0x1p-24),
           "case %d, the map", n);
-    CHECK(same_or_near(&own.zoom, all.zoom.data, 0.0), "case %d, the zoom", n);
+    CHECK(same_or_near(&own.zoom, all.want.zoom.data, 0.0), "case %d, the zoom", n);
     for (int x = 0; x < PROBES; x++)
-        CHECK(own_weights[x] == weights[x] ||
-                  (isnan(own_weights[x]) && isnan(weights[x])),
-              "case %d, probe %d: %.17g and %.17g", n, x, own_weights[x], weights[x]);
+        CHECK(near_or_same(weights[x], all.want.probe_weights[x], 0.0),
+              "case %d, probe %d: %.17g and %.17g", n, x, weights[x],
+              all.want.probe_weights[x]);
     free(lse.data);
 }
 

@@ -4,7 +4,6 @@
  * and message, and none hangs.  The first and the last always fail, others are drawn. The
  * linker replaces the library's calls of malloc and its kin by the functions here.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include "support/sharding.h"

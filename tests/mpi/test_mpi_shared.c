@@ -3,11 +3,9 @@
  * Shared memory of ranks of one machine: when it is chosen, its size, its fallback, and
  * that it is unlinked.
  */
-#define _GNU_SOURCE
 #include "spread.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,9 +15,8 @@
  */
 static problem large_problem(void)
 {
-    problem p = problem_make((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
+    problem p = problem_lean((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
 
-    p.io.weights.data = NULL;
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     p.rule.window_left = 1500;
     return p;
@@ -27,8 +24,7 @@ static problem large_problem(void)
 
 static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int strategy)
 {
-    auto_spread s;
-    spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int same = spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0);
     const int chosen = (int)s.cost.strategy;
     return same && chosen == strategy;
@@ -46,8 +42,7 @@ TEST(large_problem_uses_shared_memory)
     setenv("ATTEND_MPI_SHARED", "0", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &apart);
     CHECK(is_chosen(&p, ctx, apart, ATTEND_MPI_RING), "ring");
-    auto_spread s;
-    spread_make(&s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
+    SPREAD(s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.strategy = ATTEND_MPI_SHARED;
     const attend_status status =
         attend_mpi_forward(apart, ctx, &s.rule, &s.io, &s.dist, &err);
@@ -66,12 +61,10 @@ TEST(calls_of_several_sizes)
 
     for (int x = 0; x < 6; x++) {
         auto_problem p =
-            problem_make((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
-        p.io.weights.data = NULL;
+            problem_lean((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
         p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         auto_result whole = result_of(&p, ctx);
-        auto_spread s;
-        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
+        SPREAD(s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
         CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
     }
@@ -107,11 +100,9 @@ TEST(ranks_with_different_thread_counts)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     auto_context const ctx = open_set(NULL, rank % 3 + 1);
-    auto_problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
-    p.io.weights.data = NULL;
+    auto_problem p = problem_lean((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
     auto_result whole = result_of(&p, ctx);
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
 }
 
@@ -120,16 +111,14 @@ TEST(outputs_of_two_dtypes)
 {
     auto_context const ctx = open_set(NULL, 1);
     const shape n = {1, 4, 2, 2000, 2000, 32, 32};
-    auto_problem p = problem_make(n, ATTEND_BF16, 9);
+    auto_problem p = problem_lean(n, ATTEND_BF16, 9);
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    p.io.weights.data = NULL;
     if (rank % 2)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
     auto_result whole = result_of(&p, ctx);
-    auto_spread s;
-    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
+    SPREAD(s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
 }
 
@@ -143,12 +132,10 @@ TEST(two_communicators)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     for (int x = 0; x < 3; x++) {
-        auto_problem p = problem_make((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
+        auto_problem p = problem_lean((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
                                       ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
-        p.io.weights.data = NULL;
         auto_result whole = result_of(&p, ctx);
-        auto_spread s;
-        spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
+        SPREAD(s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",
               rank % 2);
     }

@@ -209,6 +209,17 @@ for (const [set, engine] of Object.entries(engines)) {
 
 // ---- what is refused, and files ----------------------------------------------------------
 
+/** A call that throws an error with these words. */
+function refuses(call, words) {
+  let said = '';
+  try {
+    call();
+  } catch (error) {
+    said = error.message;
+  }
+  check(said.includes(words), `${call}: '${said}' does not say '${words}'`);
+}
+
 await test('flags out of range are refused with their name', () => {
   for (const [flags, words] of [
     [{ n: 1 }, 'n: 1 is outside'],
@@ -216,24 +227,13 @@ await test('flags out of range are refused with their name', () => {
     [{ n: 2.5 }, 'not a whole number'],
     [{ nothing: 1 }, 'no flag of magnitude'],
   ]) {
-    let said = '';
-    try {
-      scalar.run({ experiment: 'magnitude', flags, trials: 10, sweeps: false });
-    } catch (error) {
-      said = error.message;
-    }
-    check(said.includes(words), `'${said}' does not say '${words}'`);
+    refuses(() => scalar.run({ experiment: 'magnitude', flags, trials: 10, sweeps: false }), words);
   }
 });
 
 await test('an experiment refuses what does not go together', () => {
-  let said = '';
-  try {
-    scalar.run({ experiment: 'magnitude', flags: { n: 10, d: 4 }, trials: 10, sweeps: false });
-  } catch (error) {
-    said = error.message;
-  }
-  check(said.includes('--d'), said);
+  const flags = { n: 10, d: 4 };
+  refuses(() => scalar.run({ experiment: 'magnitude', flags, trials: 10, sweeps: false }), '--d');
 });
 
 await test('forms: every kind of bad file is named with its place', () => {
@@ -255,15 +255,7 @@ await test('forms: every kind of bad file is named with its place', () => {
     ['{"student": 3}', 'student: a number'],
     ['{"student": "a\\nb"}', 'control character'],
   ];
-  for (const [text, words] of bad) {
-    let said = '';
-    try {
-      scalar.form(text);
-    } catch (error) {
-      said = error.message;
-    }
-    check(said.includes(words), `${text}: '${said}' does not say '${words}'`);
-  }
+  for (const [text, words] of bad) refuses(() => scalar.form(text), words);
 });
 
 await test('forms: what is written is read again', () => {

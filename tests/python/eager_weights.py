@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Statistics of the weights that eager attention returns, by their formulas."""
-
+"""Watches, and statistics of the weights that eager attention returns, by their formulas."""
 
 import torch
 from setting import np
 from tiny_models import build
 
+import attend
 
 # Eager's weights are f32: statistics of them have a few of its roundings.
 CLOSE = {"rtol": 2e-3, "atol": 2e-4}
@@ -27,6 +27,13 @@ def sharp(entry):
             if parameter.dim() == 2:
                 parameter.mul_(spread)
     return model
+
+
+def watched(model, inputs, *words, **options):
+    """A watch of one call; `inputs`: its keywords, or input_ids."""
+    with attend.watch(model, *words, **options) as w:
+        model(**inputs if isinstance(inputs, dict) else {"input_ids": inputs})
+    return w
 
 
 def eager(model, **inputs):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_one.sh PYTHON PACKAGES PROGRAM: run a test program; the package attend is that of the
-# folder PACKAGES, as a build leaves it.
+# run_one.sh PYTHON PACKAGES PROGRAM: run a test program by cli/harness.py; the package attend
+# is that of the folder PACKAGES, as a build leaves it.
 #
 # The last line is the program's count.  Programs run beside each other, so each has one thread
 # unless it asks for more.  What Python compiles is kept beside the environment, not in the tree.
@@ -11,4 +11,4 @@ environment=${1%/bin/python}
 export OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 PATH="$environment/bin:$PATH"
 export PYTHONPATH="$2" PYTHONPYCACHEPREFIX="$environment/compiled"
 unset PYTHONDONTWRITEBYTECODE
-exec "$1" "$3" 2>&1
+exec "$1" "${0%/python/*}/cli/harness.py" "$3" 2>&1

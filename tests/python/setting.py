@@ -2,6 +2,7 @@
 """Helpers of the Python tests: the test runner and dense evaluations."""
 
 import os
+import subprocess
 import sys
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -14,7 +15,7 @@ import dense  # noqa: E402
 import dense_stats  # noqa: E402
 import html_pages  # noqa: E402
 import numpy as np  # noqa: E402
-from harness import SCALE, SEED, WHOLE, count, run_cases, sample  # noqa: E402
+from harness import SCALE, SEED, WHOLE, count, read, sample, write  # noqa: E402
 
 # Largest deviation of elements of order 1: a few roundings of the type.
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -25,6 +26,18 @@ def problem(seed=0, b=2, hq=4, hkv=2, nq=5, nk=7, d=8, dv=6, dtype="float32"):
     rng = np.random.default_rng(seed)
     shapes = (b, hq, nq, d), (b, hkv, nk, d), (b, hkv, nk, dv)
     return tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
+
+
+def run(*command, **keywords):
+    """A process that has ended; errors are part of its output."""
+    return subprocess.run(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        **keywords,
+    )
 
 
 def deviation(a, b):
@@ -51,6 +64,8 @@ __all__ = [
     "html_pages",
     "np",
     "problem",
-    "run_cases",
+    "read",
+    "run",
     "sample",
+    "write",
 ]

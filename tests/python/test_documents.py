@@ -8,21 +8,19 @@ import inspect
 import os
 import pkgutil
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import torch
-from setting import ROOT, np, run_cases
+from setting import ROOT, np, read, run
 
 import attend
 
 
 class Documents(unittest.TestCase):
     def test_python_md(self):
-        with open(os.path.join(ROOT, "docs", "PYTHON.md"), encoding="utf-8") as file:
-            text = file.read()
+        text = read(os.path.join(ROOT, "docs", "PYTHON.md"))
         blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.M | re.S)
         self.assertGreater(len(blocks), 5)
         test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "PYTHON.md", None, 0)
@@ -33,8 +31,7 @@ class Documents(unittest.TestCase):
 
     def test_keywords_are_all_there(self):
         """Every argument of attention() is in a span of code."""
-        with open(os.path.join(ROOT, "docs", "PYTHON.md"), encoding="utf-8") as file:
-            text = file.read()
+        text = read(os.path.join(ROOT, "docs", "PYTHON.md"))
         for name in inspect.signature(attend.attention).parameters:
             self.assertRegex(text, rf"`[^`\n]*\b{name}\b[^`\n]*`", name)
 
@@ -71,16 +68,10 @@ class Examples(unittest.TestCase):
     pass
 
 
-def run(path):
+def example(path):
     def test(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [sys.executable, "-B", path],
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-            )
+            done = run(sys.executable, "-B", path, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     return test
@@ -88,8 +79,4 @@ def run(path):
 
 for path in glob.glob(os.path.join(ROOT, "examples", "python", "*.py")):
     if os.path.basename(path) != "sentences.py":  # needs weights: test_models.py runs it
-        setattr(Examples, f"test_{os.path.basename(path)[:-3]}", run(path))
-
-
-if __name__ == "__main__":
-    run_cases()
+        setattr(Examples, f"test_{os.path.basename(path)[:-3]}", example(path))

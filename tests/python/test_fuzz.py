@@ -8,16 +8,17 @@ The calls are made in a process of its own.  One that fails is printed, and
 import faulthandler
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 import warnings
 
-from setting import SEED, count, np, run_cases
+from setting import SEED, count, np, run
 
 DOCUMENTED = ValueError, TypeError, MemoryError
 CALLS = 6000
+VIEWS = "plain plain reversed stepped turned frozen torch memoryview broadcast record".split()
+RULES = "scale causal window softcap mask bias key_lengths alibi sinks layout".split()
 SIZES = 0, 1, 1, 2, 3, 4, 5, 8, 17, 130
 
 
@@ -59,18 +60,7 @@ class Draw:
         return self.view(made)
 
     def view(self, array):
-        kind = self.of(
-            "plain",
-            "plain",
-            "reversed",
-            "stepped",
-            "turned",
-            "frozen",
-            "torch",
-            "memoryview",
-            "broadcast",
-            "record",
-        )
+        kind = self.of(*VIEWS)
         if kind == "reversed" and array.ndim:
             return array[..., ::-1]
         if kind == "stepped" and array.ndim:
@@ -208,19 +198,7 @@ def call(draw, attend):
         if draw.rng.random() < 0.4:
             arrays[draw.rng.integers(3)] = draw.odd()
         else:
-            name = draw.of(
-                "scale",
-                "causal",
-                "window",
-                "softcap",
-                "mask",
-                "bias",
-                "key_lengths",
-                "alibi",
-                "sinks",
-                "layout",
-            )
-            keywords[name] = draw.odd()
+            keywords[draw.of(*RULES)] = draw.odd()
     which = draw.of("attention", "attention", "attention", "stats", "inspect", "merge", "context", "torch")
     if which == "attention":
         more = {
@@ -308,12 +286,9 @@ def worker(seed, first, calls):
 class Fuzz(unittest.TestCase):
     def test_odd_calls(self):
         with tempfile.NamedTemporaryFile() as log:
-            done = subprocess.run(
-                [sys.executable, os.path.abspath(__file__), "worker", str(SEED), "0", str(count(CALLS))],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                errors="replace",
+            done = run(
+                sys.executable,
+                *(os.path.abspath(__file__), "worker", SEED, 0, count(CALLS)),
                 env={**os.environ, "ATTEND_FUZZ_CALL": log.name},
             )
             last = log.read().decode().strip()
@@ -325,7 +300,4 @@ class Fuzz(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["worker"]:
-        worker(*map(int, sys.argv[2:5]))
-    else:
-        run_cases()
+    worker(*map(int, sys.argv[2:5]))

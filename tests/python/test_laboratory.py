@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import unittest
 
-from setting import ROOT, np, run_cases, sample
+from setting import ROOT, np, sample, write
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or os.path.join(ROOT, "build", "release", "attend"))
 ANSWERS = os.path.join(ROOT, "examples", "answers")
@@ -28,10 +29,22 @@ from attend import lab  # noqa: E402
 HAS_COMMAND = os.access(BIN, os.X_OK)
 
 
+def output(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stdout
+
+
 def command(*args):
     """The objects that the command prints, one a line."""
-    done = subprocess.run([BIN, *map(str, args)], capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in output(BIN, *args).splitlines()]
+
+
+def flags_of(params):
+    """Parameters of the package as flags of the command."""
+    found = []
+    for name, value in params.items():
+        words = value if isinstance(value, (tuple, range)) else [value]
+        found += [f"--{name}", ",".join(map(str, words))]
+    return found
 
 
 def finite(value):
@@ -51,9 +64,9 @@ class Same(unittest.TestCase):
 
 @unittest.skipUnless(HAS_COMMAND, f"no command {BIN}: make builds it")
 class Experiments(Same):
-    def compare(self, name, flags=(), **params):
-        rows = lab.perform(name, **params)
-        wanted = command("lab", name, "--json", *flags)
+    def compare(self, name, sweep=False, **params):
+        rows = lab.perform(name, sweep=sweep, **params)
+        wanted = command("lab", name, "--json", *flags_of(params), *([] if sweep else ["--no-sweep"]))
         self.assertEqual(len(rows), len(wanted), name)
         for row, want in zip(rows, wanted):
             what = f"{name}: {row.quantity} {row.params}"
@@ -72,34 +85,25 @@ class Experiments(Same):
     def test_every_experiment(self):
         for made in lab.experiments():
             with self.subTest(made.name):
-                self.compare(made.name, ["--trials", 2000, "--seed", 3, "--no-sweep"], trials=2000, seed=3)
+                self.compare(made.name, trials=2000, seed=3)
 
     def test_parameters(self):
-        self.compare(
-            "magnitude",
-            ["--n", 5, "--C", 3, "--sigma2", 0.2, "--trials", 3000, "--no-sweep"],
-            n=5,
-            C=3.0,
-            sigma2=0.2,
-            trials=3000,
-        )
-        self.compare("one-vs-two", ["--trials", 1000, "--n", 4, "--no-sweep"], trials=1000, n=4)
+        self.compare("magnitude", n=5, C=3.0, sigma2=0.2, trials=3000)
+        self.compare("one-vs-two", trials=1000, n=4)
 
     def test_sweeps(self):
         for name in ("copy", "extract"):
-            self.compare(name, ["--trials", 500], trials=500, sweep=True)
+            self.compare(name, trials=500, sweep=True)
 
     def test_threads_change_nothing(self):
         one, two = (lab.perform("magnitude", trials=3000, threads=threads) for threads in (1, 2))
         self.assertEqual(repr(one), repr(two))  # NaN is not equal to itself
 
     def test_what_there_is(self):
-        help_text = subprocess.run([BIN, "lab"], capture_output=True, text=True, check=True).stdout
+        help_text = output(BIN, "lab")
         for made in lab.experiments():
             self.assertIn(made.name, help_text)
-            words = subprocess.run(
-                [BIN, "lab", made.name, "--help"], capture_output=True, text=True, check=True
-            ).stdout
+            words = output(BIN, "lab", made.name, "--help")
             for flag in made.flags:
                 self.assertIn(f"--{flag.name} ", words)
             for quantity in made.quantities:
@@ -122,10 +126,8 @@ class Performing(unittest.TestCase):
             "d: 3 is less than n 10": lambda: lab.perform("magnitude", n=10, d=3),
         }
         for words, attempt in refused.items():
-            with self.subTest(words):
-                with self.assertRaises(ValueError) as caught:
-                    attempt()
-                self.assertIn(words, str(caught.exception))
+            with self.subTest(words), self.assertRaisesRegex(ValueError, re.escape(words)):
+                attempt()
         with self.assertRaisesRegex(TypeError, "has no parameter 'x'"):
             lab.perform("magnitude", x=1)
 
@@ -189,9 +191,10 @@ class Performing(unittest.TestCase):
 
 @unittest.skipUnless(HAS_COMMAND, f"no command {BIN}: make builds it")
 class Designs(Same):
-    def compare(self, task, flags=(), **params):
+    def compare(self, task, file=None, **params):
+        """`file`: where the command finds the keys."""
         made = lab.design(task, **params)
-        (want,) = command("design", task, "--json", *flags)
+        (want,) = command("design", task, "--json", *flags_of({**params, "keys": file} if file else params))
         self.assertEqual(
             (made.task, made.heads, made.prescribed, made.best_heads, made.advice),
             (want["task"], want["heads"], want["prescribed"], want["best_heads"], want["advice"]),
@@ -217,58 +220,26 @@ class Designs(Same):
                 self.same(row.z, line["z"], f"{what} z", 1e-5, 1e-5)
 
     def test_copy(self):
-        self.compare("copy", ["--items", 3], items=3)
+        self.compare("copy", items=3)
 
     def test_average_with_noise(self):
-        self.compare(
-            "average",
-            ["--n", 10, "--items", "3,7", "--sigma2", 0.5, "--noisy", "a", "--C", 10, "--trials", 3000],
-            n=10,
-            items=(3, 7),
-            sigma2=0.5,
-            noisy="a",
-            C=10,
-            trials=3000,
-        )
+        self.compare("average", n=10, items=(3, 7), sigma2=0.5, noisy="a", C=10, trials=3000)
 
     def test_weights(self):
-        self.compare(
-            "weights",
-            ["--items", "3,7", "--weights", "0.8,0.2", "--tau", "sqrt"],
-            items=(3, 7),
-            weights=(0.8, 0.2),
-            tau="sqrt",
-        )
+        self.compare("weights", items=(3, 7), weights=(0.8, 0.2), tau="sqrt")
 
     def test_heads(self):
-        self.compare(
-            "heads",
-            ["--n", 12, "--items", "0,1,2,3", "--sigma2", 0.3, "--trials", 2000, "--seed", 5],
-            n=12,
-            items=range(4),
-            sigma2=0.3,
-            trials=2000,
-            seed=5,
-        )
+        self.compare("heads", n=12, items=range(4), sigma2=0.3, trials=2000, seed=5)
 
     def test_random_keys(self):
-        self.compare(
-            "average",
-            ["--keys", "random", "--n", 20, "--d", 30, "--seed", 2, "--alpha", 0.01, "--trials", 500],
-            keys="random",
-            n=20,
-            d=30,
-            seed=2,
-            alpha=0.01,
-            trials=500,
-        )
+        self.compare("average", keys="random", n=20, d=30, seed=2, alpha=0.01, trials=500)
 
     def test_keys_of_my_own(self):
         keys = np.random.default_rng(0).standard_normal((6, 9)).astype("f4")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "keys.npy")
             np.save(path, keys)
-            self.compare("average", ["--keys", path, "--items", "1,4"], keys=keys, items=(1, 4))
+            self.compare("average", path, keys=keys, items=(1, 4))
 
 
 class DesignRefusals(unittest.TestCase):
@@ -291,10 +262,8 @@ class DesignRefusals(unittest.TestCase):
             "noisy = 'b'": ("copy", {"noisy": "b"}),
         }
         for words, (task, params) in refused.items():
-            with self.subTest(words):
-                with self.assertRaises(ValueError) as caught:
-                    lab.design(task, **params)
-                self.assertIn(words, str(caught.exception))
+            with self.subTest(words), self.assertRaisesRegex(ValueError, re.escape(words)):
+                lab.design(task, **params)
 
 
 @unittest.skipUnless(HAS_COMMAND, f"no command {BIN}: make builds it")
@@ -312,9 +281,7 @@ class Sheets(Same):
                         self.same(getattr(judgement, field), value, f"{judgement.id} {field}", 1e-5, 1e-9)
 
     def test_disputes(self):
-        text = " ".join(
-            subprocess.run([BIN, "sheets"], capture_output=True, text=True, check=True).stdout.split()
-        )
+        text = " ".join(output(BIN, "sheets").split())
         found = lab.disputes()
         self.assertEqual(len(found), 13)
         for dispute in found:
@@ -370,9 +337,7 @@ class Grades(Same):
             self.compare(path, "--rubric", file, rubric=file)
 
     def test_template(self):
-        want = json.loads(
-            subprocess.run([BIN, "grade", "--template"], capture_output=True, text=True, check=True).stdout
-        )
+        want = json.loads(output(BIN, "grade", "--template"))
         got = lab.template()
         self.assertEqual(set(got), set(want) - {"_help"})
         for question, parts in want.items():
@@ -456,10 +421,8 @@ class GradeRefusals(unittest.TestCase):
             "half a character": {"1b-i": {"M": "\ud800"}},
         }
         for words, answers in refused.items():
-            with self.subTest(words):
-                with self.assertRaises(ValueError) as caught:
-                    lab.grade(answers)
-                self.assertIn(words, str(caught.exception))
+            with self.subTest(words), self.assertRaisesRegex(ValueError, re.escape(words)):
+                lab.grade(answers)
         for text, evidence in ((True, "true where a text should be"), ("A ^^ T", "column 4")):
             part = lab.grade({"1b-i": {"M": text}}).part("1b-i", "M")
             self.assertEqual((part.verdict, part.points), ("unread", 0.0))
@@ -479,8 +442,7 @@ class GradeRefusals(unittest.TestCase):
                 ("deep.json", "[" * 100000),
             ):
                 path = os.path.join(folder, name)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
+                write(path, text)
                 with self.subTest(name), self.assertRaisesRegex(ValueError, name):
                     lab.grade(path)
 
@@ -489,12 +451,8 @@ class Package(unittest.TestCase):
     def test_links_to_nothing_but_the_c_library(self):
         folder = os.path.dirname(attend.__file__)
         for name in ("_lab.abi3.so", os.path.join("_libs", "_theory.so")):
-            listed = subprocess.run(
-                ["readelf", "-d", os.path.join(folder, name)], capture_output=True, text=True, check=True
-            )
-            needed = {
-                line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(NEEDED)" in line
-            }
+            listed = output("readelf", "-d", os.path.join(folder, name))
+            needed = {line.split("[")[1].rstrip("]") for line in listed.splitlines() if "(NEEDED)" in line}
             self.assertLessEqual(
                 {library.split(".")[0] for library in needed}, {"libc", "libm", "libpthread"}, name
             )
@@ -506,9 +464,4 @@ class Package(unittest.TestCase):
             "try: attend.lab\n"
             "except ImportError as error: print(error)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        self.assertIn("librandom123-dev", done.stdout)
-
-
-if __name__ == "__main__":
-    run_cases()
+        self.assertIn("librandom123-dev", output(sys.executable, "-c", code))

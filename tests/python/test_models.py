@@ -2,13 +2,12 @@
 """Real weights: MiniLM's embeddings and SmolLM2's text equal those of eager."""
 
 import os
-import subprocess
 import sys
 import unittest
 
 import real_models
 import torch
-from setting import ROOT, SCALE, run_cases
+from setting import ROOT, SCALE, run
 
 SENTENCES = [
     "A cat sits on the mat.",
@@ -54,9 +53,7 @@ class MiniLM(Models):
 
     def test_the_example(self):
         example = os.path.join(ROOT, "examples", "python", "sentences.py")
-        done = subprocess.run(
-            [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-        )
+        done = run(sys.executable, example)
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
@@ -95,7 +92,3 @@ class SmolLM2(Models):
         run = lambda: self.model.generate(**inputs, max_new_tokens=4, do_sample=False)
         eager, mine = self.both(self.model, run)
         self.assertTrue(torch.equal(eager, mine))
-
-
-if __name__ == "__main__":
-    run_cases()

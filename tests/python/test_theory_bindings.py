@@ -10,11 +10,10 @@ import inspect
 import math
 import os
 import re
-import subprocess
 import sys
 import unittest
 
-from setting import ROOT, np, run_cases
+from setting import ROOT, np, read, run
 
 from attend import theory as T
 
@@ -29,8 +28,7 @@ def load_script():
 
 
 SCRIPT = load_script()
-with open(SCRIPT.HEADER, encoding="utf-8") as file:
-    HEADER = file.read()
+HEADER = read(SCRIPT.HEADER)
 DECLARED = re.findall(r"\battend_theory_(\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER, flags=re.S))
 
 LAW, FLOORED = T.Law(0.4, 1.3), T.Law(0.4, 1.3, -0.9)
@@ -55,13 +53,11 @@ class Bindings(unittest.TestCase):
     def test_every_function_has_values(self):
         called = set()
         for path in glob.glob(os.path.join(ROOT, "tests", "cli", "*theory*.py")):
-            with open(path, encoding="utf-8") as file:
-                called.update(re.findall(r"\bLAB\.(\w+)\(", file.read()))
+            called.update(re.findall(r"\bLAB\.(\w+)\(", read(path)))
         self.assertEqual(set(DECLARED) - called, {"scene_exercise"})
 
     def test_the_module_is_what_the_script_writes(self):
-        with open(T.__file__, encoding="utf-8") as file:
-            self.assertEqual(file.read(), SCRIPT.module(HEADER))
+        self.assertEqual(read(T.__file__), SCRIPT.module(HEADER))
 
     def test_signatures_of_array_functions_are_the_header_s(self):
         from attend._theory_arrays import SIGNATURES
@@ -77,8 +73,7 @@ class Bindings(unittest.TestCase):
         code = (
             "import sys; from attend import theory as t; t.copy_weight(2, 0.0); print('numpy' in sys.modules)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.strip(), "False")
+        self.assertEqual(run(sys.executable, "-c", code, check=True).stdout.strip(), "False")
 
 
 class Results(unittest.TestCase):
@@ -157,7 +152,3 @@ class Huge(unittest.TestCase):
         for n in (2**64 + 10, -(2**63) - 1, 10**400):
             with self.assertRaisesRegex(ValueError, "64 bits"):
                 T.sinusoid_nearest(n, 8)
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -10,7 +10,7 @@ import unittest
 import warnings
 
 import torch
-from setting import TOLERANCE, run_cases
+from setting import TOLERANCE
 from torch.nn import functional
 from torch.testing._internal.common_methods_invocations import op_db
 
@@ -584,7 +584,3 @@ class Resources(Case):
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak
         self.assertLess(grown, 4 * size // 1024 + 512)  # KiB
         self.assertTrue(torch.equal(outs[3], out))
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -8,7 +8,6 @@ import warnings
 import tiny_models as tiny
 import torch
 import transformers as hf
-from setting import run_cases
 from transformers import AttentionInterface, masking_utils
 
 import attend.transformers
@@ -357,7 +356,3 @@ class Modes(Case):
         with self.masks() as masks, torch.no_grad():
             model(input_ids=tiny.tokens())
         self.assertEqual(len(masks), 2)
-
-
-if __name__ == "__main__":
-    run_cases()

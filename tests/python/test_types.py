@@ -3,12 +3,11 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from setting import ROOT, run_cases
+from setting import ROOT, run, write
 
 USER = """
 import attend
@@ -47,44 +46,24 @@ class Types(unittest.TestCase):
 
     def mypy(self, *arguments):
         config = os.path.join(ROOT, "pyproject.toml")
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "mypy",
-                "--strict",
-                "--config-file",
-                config,
-                "--cache-dir",
-                os.path.join(ROOT, "build", "mypy"),
-                *arguments,
-            ],
-            cwd=self.dir,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
+        cache = os.path.join(ROOT, "build", "mypy")
+        flags = "--strict", "--config-file", config, "--cache-dir", cache
+        return run(sys.executable, "-m", "mypy", *flags, *arguments, cwd=self.dir)
 
     def test_the_package(self):
         done = self.mypy("-p", "attend")
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_a_program_that_uses_it(self):
-        with open(os.path.join(self.dir, "user.py"), "w", encoding="utf-8") as file:
-            file.write(USER)
+        write(os.path.join(self.dir, "user.py"), USER)
         done = self.mypy("user.py")
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_programs_that_are_wrong(self):
         for x, (text, word) in enumerate(WRONG.items()):
             name = f"wrong_{x}.py"
-            with open(os.path.join(self.dir, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            write(os.path.join(self.dir, name), text)
         done = self.mypy(*(f"wrong_{x}.py" for x in range(len(WRONG))))
         for x, word in enumerate(WRONG.values()):
             lines = [line for line in done.stdout.splitlines() if line.startswith(f"wrong_{x}.py:2")]
             self.assertTrue(any(word in line for line in lines), (word, done.stdout))
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -6,8 +6,18 @@ import unittest.mock
 import warnings
 
 import torch
-from eager_weights import CLOSE, Words, attend_weights, columns, eager, pattern_scores, sharp, weights
-from setting import np, run_cases
+from eager_weights import (
+    CLOSE,
+    Words,
+    attend_weights,
+    columns,
+    eager,
+    pattern_scores,
+    sharp,
+    watched,
+    weights,
+)
+from setting import np
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, padding, tokens
 
 import attend
@@ -34,8 +44,7 @@ class Rows(unittest.TestCase):
         np.testing.assert_allclose(named[..., : best.shape[-1]], best, **CLOSE)
 
     def watch_and_compare(self, model, inputs, attentions, skip=()):
-        with attend.watch(model) as w:
-            model(**inputs)
+        w = watched(model, inputs)
         self.assertEqual(len(w.layers), len(attentions))
         for layer, seen in zip(w.layers, attentions):
             self.check_layer(layer, weights(seen), skip=skip)
@@ -62,8 +71,7 @@ class Rows(unittest.TestCase):
 
     def test_a_module_that_is_called_twice_is_two_layers(self):
         model = sharp(ENCODERS["albert"])
-        with attend.watch(model) as w:
-            model(input_ids=tokens())
+        w = watched(model, tokens())
         self.assertEqual([layer.label for layer in w.layers], ["0", "1"])
 
     def test_encoder_and_decoder(self):
@@ -72,8 +80,7 @@ class Rows(unittest.TestCase):
                 model = sharp(entry)
                 inputs = {"input_ids": tokens(length=11), "decoder_input_ids": tokens(length=7, seed=2)}
                 dense = eager(model, **inputs)
-                with attend.watch(model, Words()) as w:
-                    model(**inputs)
+                w = watched(model, inputs, Words())
                 labels = [
                     "encoder 0",
                     "encoder 1",
@@ -116,8 +123,7 @@ class Rows(unittest.TestCase):
                     "attention_mask": seen,
                 }
                 dense = eager(model, **inputs)
-                with attend.watch(model, keep="qkv") as w:
-                    model(**inputs)
+                w = watched(model, inputs, keep="qkv")
                 for layer, p in zip(w.layers[3::2], dense.cross_attentions):
                     self.check_layer(layer, weights(p), cross=True, skip=("sink1",))
                     self.assertEqual([len(w.rows(layer.index, 0, b)) for b in (0, 1)], [7, 7])
@@ -127,8 +133,7 @@ class Rows(unittest.TestCase):
     def test_means(self):
         model, ids = sharp(DECODERS["llama"]), tokens(length=20)
         dense = columns(weights(eager(model, input_ids=ids).attentions[1]))
-        with attend.watch(model) as w:
-            model(input_ids=ids)
+        w = watched(model, ids)
         line = w.table().query("layer == 1 and head == 2").iloc[0]
         for name, value in dense.items():
             rows = value[:, 2][np.isfinite(value[:, 2])]
@@ -140,8 +145,7 @@ class Rows(unittest.TestCase):
 
     def test_characters_are_those_of_the_statistics(self):
         model = sharp(DECODERS["llama"])
-        with attend.watch(model, keep="qkv") as w:
-            model(input_ids=tokens(batch=1, length=40))
+        w = watched(model, tokens(batch=1, length=40), keep="qkv")
         call = w.layers[1].calls[0].kept
         heads = attend.stats(call.query, call.key, scale=call.scale, causal="top-left").heads()
         for mine, theirs in zip([h for h in w.heads() if h["layer"] == 1], heads):
@@ -166,12 +170,9 @@ class Padding(unittest.TestCase):
         """The statistics of a padded text are those of the text alone."""
         model, ids, mask = sharp(entry), tokens(length=17), padding(side)
         alone = ids[1:, 6:] if side == "left" else ids[1:, :-6]
-        with attend.watch(model, Words(), keep="qkv") as w:
-            model(input_ids=ids, attention_mask=mask)
-        with attend.watch(model, Words()) as first:
-            model(input_ids=ids[:1])
-        with attend.watch(model, Words()) as second:
-            model(input_ids=alone)
+        w = watched(model, {"input_ids": ids, "attention_mask": mask}, Words(), keep="qkv")
+        first = watched(model, ids[:1], Words())
+        second = watched(model, alone, Words())
         start = 6 if side == "left" else 0
         for layer, one in zip(w.layers, second.layers):
             record, other = layer.calls[0], one.calls[0]
@@ -210,8 +211,7 @@ class Padding(unittest.TestCase):
                         "decoder_input_ids": tokens(length=7, seed=2),
                     }
                     dense = eager(model, **inputs).cross_attentions
-                    with attend.watch(model, keep="qkv") as w:
-                        model(**inputs)
+                    w = watched(model, inputs, keep="qkv")
                     for layer, p in zip(w.layers[3::2], dense):
                         expected = columns(weights(p))
                         self.assertEqual([len(w.rows(layer.index, 0, x)) for x in (0, 1)], [7, 7])
@@ -243,8 +243,7 @@ class NotANumber(unittest.TestCase):
             model.model.layers[0].self_attn.q_proj.weight[heads] *= value
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with attend.watch(model, Words(), keep="qkv") as w:
-                model(input_ids=3 + tokens(batch=1, length=30) % 9, **more)
+            w = watched(model, {"input_ids": 3 + tokens(batch=1, length=30) % 9, **more}, Words(), keep="qkv")
             return w, w.heads(), w.lines(), w.phases(), w.detect(), w.noise()
 
     def test_heads(self):
@@ -266,10 +265,8 @@ class NotANumber(unittest.TestCase):
         model, ids = sharp(DECODERS["llama"]), tokens(batch=1, length=30)
         embedded = model.get_input_embeddings()(ids).detach().clone()
         embedded[:, 20:] = float("nan")
-        with attend.watch(model) as w:
-            model(inputs_embeds=embedded)
-        with attend.watch(model) as before:
-            model(inputs_embeds=embedded[:, :20])
+        w = watched(model, {"inputs_embeds": embedded})
+        before = watched(model, {"inputs_embeds": embedded[:, :20]})
         for mine, theirs in zip(w.phases(), before.phases()):
             self.assertEqual(mine.keys(), theirs.keys())
             self.assertAlmostEqual(mine["S"], theirs["S"], places=4)
@@ -281,8 +278,7 @@ class Detect(unittest.TestCase):
         model = sharp(entry)
         ids = inputs["input_ids"].numpy()
         dense = [weights(p) for p in eager(model, **inputs).attentions]
-        with attend.watch(model, Words()) as w:
-            model(**inputs)
+        w = watched(model, inputs, Words())
         for line in w.detect():
             scores = pattern_scores(dense[line["layer"]], ids)
             for name, score in zip(("previous_token", "duplicate_token", "induction"), scores):
@@ -303,12 +299,10 @@ class Detect(unittest.TestCase):
 
     def test_needs_tokens(self):
         model = build(DECODERS["llama"])
-        with attend.watch(model) as w:
-            model(input_ids=tokens())
+        w = watched(model, tokens())
         with self.assertRaisesRegex(ValueError, "tokenizer"):
             w.detect()
-        with attend.watch(model, Words()) as w:
-            model(inputs_embeds=torch.randn(1, 5, 32))
+        w = watched(model, {"inputs_embeds": torch.randn(1, 5, 32)}, Words())
         with self.assertRaisesRegex(ValueError, "input_ids"):
             w.detect()
 
@@ -318,8 +312,7 @@ class Maps(unittest.TestCase):
         for name in "llama", "gemma2", "llama4":
             model, ids = sharp(DECODERS[name]), tokens(length=17)
             dense = eager(model, input_ids=ids).attentions
-            with attend.watch(model, keep=[1]) as w:
-                model(input_ids=ids)
+            w = watched(model, ids, keep=[1])
             for layer, p in enumerate(dense):
                 np.testing.assert_allclose(w.map(layer, 3, batch=1), weights(p)[1, 3], **CLOSE)
             np.testing.assert_allclose(
@@ -331,16 +324,14 @@ class Maps(unittest.TestCase):
     def test_blocks(self):
         model, ids = sharp(DECODERS["llama"]), tokens(batch=1, length=100)
         p = weights(eager(model, input_ids=ids).attentions[0])
-        with attend.watch(model) as w:
-            model(input_ids=ids)
+        w = watched(model, ids)
         block = -(-100 // MAP_BLOCKS)
         mean = p.reshape(1, 4, 100 // block, block, 100 // block, block).sum(-1).mean(3)
         np.testing.assert_allclose(w.map(0, 1), mean[0, 1], **CLOSE)
 
     def test_refused(self):
         model = build(DECODERS["llama"])
-        with attend.watch(model, keep="qkv") as w:
-            model(input_ids=tokens(length=9))
+        w = watched(model, tokens(length=9), keep="qkv")
         for arguments, says in (
             ((2, 0), "layer = 2 must be in 0 .. 1"),
             ((0, 4), "head = 4 must be in 0 .. 3"),
@@ -353,8 +344,7 @@ class Maps(unittest.TestCase):
 
     def test_wrong_types(self):
         model = build(DECODERS["llama"])
-        with attend.watch(model, keep="qkv") as w:
-            model(input_ids=tokens(length=9))
+        w = watched(model, tokens(length=9), keep="qkv")
         for arguments, says in (
             (("a", 0), "layer = 'a' must be an integer"),
             ((1.5, 0), "layer = 1.5"),
@@ -371,8 +361,7 @@ class Maps(unittest.TestCase):
 
     def test_single_queries_are_not_kept(self):
         model = build(DECODERS["llama"])
-        with attend.watch(model, keep="qkv") as w:
-            model(input_ids=tokens(length=1))
+        w = watched(model, tokens(length=1), keep="qkv")
         for ask in w.noise, lambda: w.map(0, 0, zoom=(0, 0, 1, 1)):
             with self.assertRaisesRegex(
                 ValueError, "layer 0 saw a single query in forward pass 0: .* longer calls only"
@@ -464,7 +453,3 @@ class Long(unittest.TestCase):
         w, _ = self.compare(DECODERS["llama"], rows=128, keep="qkv")
         for line in w.noise():
             self.assertTrue(0 < line["measured"] < 1 and 0 < line["predicted"] < 1, line)
-
-
-if __name__ == "__main__":
-    run_cases()

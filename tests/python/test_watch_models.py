@@ -6,12 +6,11 @@ import unittest
 
 import real_models
 import torch
-from setting import HERE, ROOT, SCALE, np, run_cases
+from setting import HERE, ROOT, SCALE, np, read
 
 import attend
 
-with open(os.path.join(HERE, "watch_text.txt"), encoding="utf-8") as file:
-    TEXT = file.read()
+TEXT = read(os.path.join(HERE, "watch_text.txt"))
 
 
 def by_place(lines):
@@ -74,8 +73,7 @@ class SmolLM2(unittest.TestCase):
         """8192 tokens: the weights of all heads would need 72 GB."""
         text = ""
         for name in "API", "NUMERICS", "LAB", "THEORY":
-            with open(os.path.join(ROOT, "docs", f"{name}.md"), encoding="utf-8") as file:
-                text += file.read()
+            text += read(os.path.join(ROOT, "docs", f"{name}.md"))
         ids = self.tokenizer(text, return_tensors="pt", verbose=False)["input_ids"][:, :8192]
         self.assertEqual(ids.shape[1], 8192)
         with attend.watch(self.model, self.tokenizer) as w:
@@ -87,7 +85,3 @@ class SmolLM2(unittest.TestCase):
             for array in (record.rows, record.lse, record.top_keys, record.top_weights, record.pooled)
         )
         self.assertLess(held, 100e6)
-
-
-if __name__ == "__main__":
-    run_cases()

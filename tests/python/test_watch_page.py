@@ -18,7 +18,8 @@ import warnings
 import tokenizers
 import torch
 import transformers as hf
-from setting import HERE, html_pages, np, run_cases
+from eager_weights import watched
+from setting import HERE, html_pages, np, read
 from tiny_models import DECODERS, LLAMA_LIKE, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -110,8 +111,7 @@ class Page(Case):
         model = build(DECODERS["llama"])
         with torch.no_grad():
             model.model.layers[0].self_attn.q_proj.weight[8:16] = float("nan")
-        with attend.watch(model, Words(), keep="qkv") as w:
-            model(input_ids=3 + tokens(batch=1, length=40) % 11)
+        w = watched(model, 3 + tokens(batch=1, length=40) % 11, Words(), keep="qkv")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = embedded(self.saved(w))
@@ -197,8 +197,7 @@ class Command(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("page.html: 2 layers, 8 heads, 50 tokens", done.stdout)
         self.assertRegex(done.stderr, r"the first 50 of \d+ tokens are read")
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            found = embedded(file.read())
+        found = embedded(read(self.path("page.html")))
         self.assertIn("measured", found["heads"][0]["values"])
         self.assertEqual(found["layers"][0]["total"], 50)
 
@@ -215,8 +214,7 @@ class Command(Case):
             input="the clock . the clock",
         )
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            self.assertGreaterEqual(embedded(file.read())["layers"][0]["total"], 5)
+        self.assertGreaterEqual(embedded(read(self.path("page.html")))["layers"][0]["total"], 5)
 
     def test_the_model_s_own_limit(self):
         done = self.run_it("watch", self.model, "--text", TEXT)
@@ -254,7 +252,3 @@ class Command(Case):
                 self.assertIn(says, done.stderr)
                 self.assertRegex(done.stderr, r"\Aattend: .*\n\Z")
         self.assertEqual(sorted(os.listdir(self.dir)), ["broken.gguf", "empty.txt", "folder"])
-
-
-if __name__ == "__main__":
-    run_cases()

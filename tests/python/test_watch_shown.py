@@ -4,8 +4,8 @@
 import unittest
 
 import torch
-from eager_weights import sharp
-from setting import html_pages, np, run_cases
+from eager_weights import sharp, watched
+from setting import html_pages, np
 from tiny_models import DECODERS, TRANSLATORS, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -92,8 +92,7 @@ class Shown(html_pages.Browser, Case):
         model = build(DECODERS["llama"])
         with torch.no_grad():
             model.model.layers[1].self_attn.q_proj.weight[:] = float("nan")
-        with attend.watch(model, Words()) as w:
-            model(input_ids=tokens(batch=1, length=40))
+        w = watched(model, tokens(batch=1, length=40), Words())
         self.assertEqual(self.browse_watch(w, 1280)["dots"], 4)
 
     def test_encoder_and_decoder(self):
@@ -106,14 +105,9 @@ class Shown(html_pages.Browser, Case):
 class Plot(unittest.TestCase):
     def test_grids(self):
         model = sharp(DECODERS["llama"])
-        with attend.watch(model) as w:
-            model(input_ids=tokens())
+        w = watched(model, tokens())
         figure = w.plot()
         images = [axis.images[0].get_array() for axis in figure.axes if axis.get_title()]
         self.assertEqual([image.shape for image in images], [(2, 4)] * 6)
         sinks = w.table().sink1.to_numpy().reshape(2, 4)
         np.testing.assert_allclose(images[2], sinks)
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -8,9 +8,9 @@ import unittest.mock
 
 import torch
 import transformers as hf
-from eager_weights import CLOSE, Words, columns, eager, pattern_scores, sharp, weights
-from setting import np, run_cases
-from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, tokens
+from eager_weights import CLOSE, Words, columns, eager, pattern_scores, sharp, watched, weights
+from setting import np
+from tiny_models import DECODERS, ENCODERS, SIZES, TRANSLATORS, VISIONS, build, tokens
 
 import attend
 import attend.torch
@@ -144,13 +144,11 @@ class Noise(unittest.TestCase):
 
     def test_layers_that_were_kept(self):
         model = build(DECODERS["llama"])
-        with attend.watch(model, keep=[1]) as w:
-            model(input_ids=tokens())
+        w = watched(model, tokens(), keep=[1])
         self.assertEqual({line["layer"] for line in w.noise()}, {1})
         with self.assertRaisesRegex(ValueError, "layer 0 was not kept"):
             w.noise(layers=[0])
-        with attend.watch(model) as w:
-            model(input_ids=tokens())
+        w = watched(model, tokens())
         with self.assertRaisesRegex(ValueError, "layer 0 was not kept"):
             w.noise()
 
@@ -160,8 +158,7 @@ class Phases(unittest.TestCase):
         """Spread and freezing by their formulas; the law by drawing random scores."""
         model, ids = sharp(DECODERS["llama"]), tokens(batch=1, length=60)
         p = weights(eager(model, input_ids=ids).attentions[1])
-        with attend.watch(model) as w:
-            model(input_ids=ids)
+        w = watched(model, ids)
         spread, n = np.sqrt(columns(p)["raw_variance"][0, 3, 1:]), np.arange(2, 61)
         (line,) = [line for line in w.phases() if (line["layer"], line["head"]) == (1, 3)]
         self.assertAlmostEqual(line["S"], spread.mean(), places=3)
@@ -250,21 +247,13 @@ class Refusals(unittest.TestCase):
                 with attend.watch(model):
                     model(input_ids=tokens())
             self.assertEqual(model.config._attn_implementation, "sdpa")
-            with attend.watch(model, partial=True) as w:
-                model(input_ids=tokens())
+            w = watched(model, tokens(), partial=True)
             self.assertEqual((len(w.layers), len(w.missed)), (1, 1))
 
     def test_models_with_attention_of_their_own(self):
-        size = {
-            "vocab_size": 97,
-            "hidden_size": 32,
-            "intermediate_size": 48,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-        }
         for model in (
             hf.XLNetModel(hf.XLNetConfig(vocab_size=97, d_model=32, n_layer=2, n_head=4, d_inner=48)),
-            hf.DebertaModel(hf.DebertaConfig(**size)),
+            hf.DebertaModel(hf.DebertaConfig(**SIZES, vocab_size=97)),
         ):
             with self.subTest(type(model).__name__), self.assertRaisesRegex(
                 (TypeError, RuntimeError), "attention interface"
@@ -279,8 +268,7 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "MultiheadAttention"):
             with attend.watch(model):
                 model(pixel_values=pixels)
-        with attend.watch(model, partial=True) as w:
-            model(pixel_values=pixels)
+        w = watched(model, {"pixel_values": pixels}, partial=True)
         self.assertEqual(len(w.layers), 2)
         self.assertIn("MultiheadAttention", w.missed[0])
 
@@ -337,7 +325,3 @@ class Refusals(unittest.TestCase):
             got = model(input_ids=ids, output_attentions=True).attentions
         for mine, theirs in zip(got, eager(model, input_ids=ids).attentions):
             np.testing.assert_allclose(mine, theirs, atol=1e-5)
-
-
-if __name__ == "__main__":
-    run_cases()

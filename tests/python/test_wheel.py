@@ -4,36 +4,27 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 import zipfile
 
-from setting import ROOT, run_cases
+from setting import ROOT, read, run
 
 import attend
 
 
 def header_version():
-    with open(os.path.join(ROOT, "include", "attend", "attend.h"), encoding="utf-8") as file:
-        return ".".join(re.findall(r"#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
-
-
-def run(*command, **keywords):
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        **keywords,
+    return ".".join(
+        re.findall(
+            r"#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
+            read(os.path.join(ROOT, "include", "attend", "attend.h")),
+        )
     )
 
 
 def readme_example():
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        (block,) = re.findall(r"^```python\n(.*?)^```$", file.read(), re.M | re.S)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", read(os.path.join(ROOT, "README.md")), re.M | re.S)
     return block
 
 
@@ -152,7 +143,3 @@ class Install(unittest.TestCase):
         done = run(python, "-m", "pip", "list", "--format", "freeze", cwd=folder, env=clean)
         names = {line.split("==")[0] for line in done.stdout.splitlines() if "==" in line}
         self.assertEqual(names - {"pip", "setuptools", "wheel"}, {"attend", "numpy"})
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -7,35 +7,13 @@ import transformers as hf
 VOCABULARY = 97
 TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
-LLAMA_LIKE = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 128,
-    **TOKENS,
-}
-BERT_LIKE = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
-VISION = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "image_size": 32,
-    "patch_size": 8,
-}
+SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+TEXT = {"vocab_size": VOCABULARY, "max_position_embeddings": 64}
+LLAMA_LIKE = {**SIZES, **TEXT, **TOKENS, "num_key_value_heads": 2, "max_position_embeddings": 128}
+BERT_LIKE = {**SIZES, **TEXT, "pad_token_id": 0}
+VISION = {**SIZES, "image_size": 32, "patch_size": 8}
 BART_LIKE = {
-    "vocab_size": VOCABULARY,
+    **TEXT,
     "d_model": 32,
     "decoder_layers": 2,
     "encoder_layers": 2,
@@ -43,7 +21,6 @@ BART_LIKE = {
     "encoder_attention_heads": 4,
     "decoder_ffn_dim": 48,
     "encoder_ffn_dim": 48,
-    "max_position_embeddings": 64,
     **TOKENS,
     "decoder_start_token_id": 1,
 }
@@ -104,14 +81,11 @@ DECODERS = {
     "opt": (
         hf.OPTForCausalLM,
         lambda: hf.OPTConfig(
-            vocab_size=VOCABULARY,
-            hidden_size=32,
-            ffn_dim=48,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            max_position_embeddings=64,
-            word_embed_proj_dim=32,
+            **{x: y for x, y in SIZES.items() if x != "intermediate_size"},
+            **TEXT,
             **TOKENS,
+            ffn_dim=48,
+            word_embed_proj_dim=32,
         ),
     ),
 }

@@ -6,9 +6,9 @@ import shutil
 import tempfile
 import unittest
 
+from eager_weights import watched
+from setting import read
 from tiny_models import DECODERS, build, tokens
-
-import attend
 
 
 class Words:
@@ -29,12 +29,9 @@ class Case(unittest.TestCase):
     def saved(self, w, **more):
         w.save(self.path("watch.html"), **more)
         self.assertEqual([name for name in os.listdir(self.dir) if "watch" in name], ["watch.html"])
-        with open(self.path("watch.html"), encoding="utf-8") as file:
-            return file.read()
+        return read(self.path("watch.html"))
 
 
 def small_watch(keep="qkv"):
     model, ids = build(DECODERS["llama"]), 3 + tokens(batch=1, length=40) % 11
-    with attend.watch(model, Words(), keep=keep) as w:
-        model(input_ids=ids)
-    return w
+    return watched(model, ids, Words(), keep=keep)

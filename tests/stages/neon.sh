@@ -14,8 +14,8 @@ make_neon() {
     return 1
 }
 
-# one_of NAME...: a regular expression of these tests, those under ATTEND_SPLIT among them.
-one_of() { echo "$*" | sed -E 's/ +/|/g; s/.*/^(&)(_split)?$/'; }
+# one_of NAME...: a regular expression of these tests, second runs of their programs among them.
+one_of() { echo "$*" | sed -E 's/ +/|/g; s/.*/^(&)(_split|_rest)?$/'; }
 
 # An older CPU: the set for bf16 is refused there, and the other one computes.
 neon_without_bf16() {

@@ -28,15 +28,41 @@ void ask_stats(problem *p, attend_stats *stats, int top, int bins, int classes)
     p->io.stats = stats;
 }
 
-int run_stats(problem *p, attend_context *ctx)
+attend_stats *own_stats(problem *p, int top, int bins, int classes)
 {
-    const attend_stats *const stats = p->io.stats;
+    attend_stats *const stats = problem_own(p, sizeof *stats);
 
-    p->io.weights.data = NULL;
+    ask_stats(p, stats, top, bins, classes);
+    return stats;
+}
+
+static void poison_stats(const attend_stats *stats)
+{
     poison(&stats->rows);
     poison(&stats->top_weights);
     poison(&stats->distances);
     poison(&stats->class_mass);
+    poison(&stats->raw);
+}
+
+wanted wanted_make(shape n, int top, int bins, int classes)
+{
+    wanted w = {.store = {.n = n}};
+
+    ask_stats(&w.store, &w.request, top, bins, classes);
+    w.store.io.stats = NULL; /* the struct moves */
+    w.request.raw = own_tensor(&w.store, ATTEND_F64, n.nb, n.hq, n.nq,
+                               attend_stats_raw_size(&w.request, n.dv));
+    poison_stats(&w.request);
+    return w;
+}
+
+void wanted_free(wanted *w) { problem_free(&w->store); }
+
+int run_stats(problem *p, attend_context *ctx)
+{
+    p->io.weights.data = NULL;
+    poison_stats(p->io.stats);
     return problem_run(p, ctx);
 }
 

@@ -9,6 +9,15 @@ extern const attend_stat every_stat[ATTEND_STAT_COUNT];
 
 /* All statistics in f64; top keys, bins of distance and classes where not 0. */
 void ask_stats(problem *p, attend_stats *stats, int top, int bins, int classes);
+/* The same in a request that the problem owns. */
+attend_stats *own_stats(problem *p, int top, int bins, int classes);
+/* The same and raw sums, with memory for a problem of this shape; outputs poisoned. */
+typedef struct wanted {
+    problem store;
+    attend_stats request;
+} wanted;
+wanted wanted_make(shape n, int top, int bins, int classes);
+void wanted_free(wanted *w);
 /*
  * Poisons the requested outputs and runs, without weights: with them few rows take the
  * prefill path.

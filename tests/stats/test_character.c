@@ -2,10 +2,6 @@
 /* A head's character: both sides of every threshold, the order of tests, real heads. */
 #include <attend/stats.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/tensors.h"
 #include "support/test.h"
 
@@ -316,13 +312,12 @@ TEST(rows_without_keys_do_not_count)
     };
     attend_stats stats = attend_stats_default();
     attend_head head = attend_head_default();
-    attend_error err;
 
     columns[COLUMNS] = ATTEND_STAT_COUNT;
     columns[COLUMNS + 1] = (attend_stat)-1;
     stats.columns = columns;
     stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 4, COLUMNS + 2);
-    CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_head_read, &stats, 0, 0, &head);
     CHECK(head.rows == 2 && head.keys == 1.5 && head.max == 3 && head.n_eff == 1.5,
           "%g %g %g", head.keys, head.max, head.n_eff);
     CHECK(head.sink1 == 0.75 && head.previous == 0.25 && head.raw_sd == 1.5, "%g %g %g",
@@ -332,7 +327,7 @@ TEST(rows_without_keys_do_not_count)
     CHECK(head.top_mass[0] == 0.75 && isnan(head.top_mass[1]), "%g %g", head.top_mass[0],
           head.top_mass[1]);
     stats.rows.size[2] = 1;
-    CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_OK, "%s", err.message);
+    CHECK_OK(attend_head_read, &stats, 0, 0, &head);
     char reason[160];
     CHECK(attend_head_character(&head, 0.1, reason, sizeof reason) ==
               ATTEND_CHARACTER_MIXED,
@@ -352,11 +347,7 @@ TEST(requests_that_cannot_be_read)
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL, "no rows");
     stats.columns = columns;
     stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 1, 2);
-    CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "lacks top_weight"),
-          "%s", err.message);
-    CHECK(attend_head_read(&stats, 1, 0, &head, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "b (1)"),
-          "%s", err.message);
+    CHECK_FAILS(ATTEND_EINVAL, "lacks top_weight", attend_head_read, &stats, 0, 0, &head);
+    CHECK_FAILS(ATTEND_EINVAL, "b (1)", attend_head_read, &stats, 1, 0, &head);
     CHECK(attend_head_read(&stats, 0, -1, &head, NULL) == ATTEND_EINVAL, "h");
 }

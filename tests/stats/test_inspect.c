@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The second pass: columns, pooled maps, rectangles and probes of P, on every set. */
-#define _GNU_SOURCE
 #include <float.h>
 
 #include "support/counting.h"
@@ -27,11 +26,11 @@ TEST_ON_SETS(as_the_dense_evaluation, ctx, 2)
             if (kind % SHAPES != at && !test_draws(0.4))
                 continue;
             const attend_dtype dtype = float_dtypes[(kind + at) % FLOAT_DTYPES];
-            ask a = ask_make(shapes[at], dtype, (rule_kind)kind, (uint64_t)kind + 40);
+            auto_ask a =
+                ask_make(shapes[at], dtype, (rule_kind)kind, (uint64_t)kind + 40);
             ask_everything(&a, blocks[(kind + 2 * at) % BLOCKS]);
             CHECK(ask_check(&a, ctx), "rule %d, shape %d, %s", kind, at,
                   attend_dtype_name(dtype));
-            problem_free(&a.p);
         }
 }
 
@@ -42,12 +41,11 @@ TEST_ON_SETS(pooled_blocks_of_any_size, ctx, 2)
         for (int at = 0; at < BLOCKS; at++) {
             if (at % FLOAT_DTYPES != type && !test_draws(0.2))
                 continue;
-            ask a = ask_make((shape){1, 2, 2, 301, 271, 8, 1}, float_dtypes[type],
-                             RULE_CAUSAL, (uint64_t)at);
+            auto_ask a = ask_make((shape){1, 2, 2, 301, 271, 8, 1}, float_dtypes[type],
+                                  RULE_CAUSAL, (uint64_t)at);
             ask_pooled(&a, blocks[at]);
             CHECK(ask_check(&a, ctx), "%s, blocks of %lld",
                   attend_dtype_name(float_dtypes[type]), (long long)blocks[at]);
-            problem_free(&a.p);
         }
 }
 
@@ -55,7 +53,7 @@ TEST_ON_SETS(pooled_blocks_of_any_size, ctx, 2)
 TEST_ON_SETS(alone_or_together, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++) {
-        ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
+        auto_ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
         ask_everything(&a, 50);
         CHECK(ask_run(&a, ctx), "all");
         auto_answers want = answers_copy(&a);
@@ -69,7 +67,6 @@ TEST_ON_SETS(alone_or_together, ctx, 2)
                   output_names[at]);
             a.want = all;
         }
-        problem_free(&a.p);
     }
 }
 
@@ -82,8 +79,8 @@ TEST_ON_SETS(any_number_of_threads, lone, 1)
     static const int threads[] = {2, 3, 5};
 
     for (int type = 0; type < FLOAT_DTYPES; type++) {
-        ask a = ask_make((shape){1, 3, 1, 301, 650, 12, 1}, float_dtypes[type],
-                         type % 2 ? RULE_CAUSAL : RULE_WINDOW, 8);
+        auto_ask a = ask_make((shape){1, 3, 1, 301, 650, 12, 1}, float_dtypes[type],
+                              type % 2 ? RULE_CAUSAL : RULE_WINDOW, 8);
         ask_everything(&a, type < 2 ? 300 : 20);
         CHECK(ask_run(&a, lone), "one thread");
         auto_answers want = answers_copy(&a);
@@ -100,7 +97,6 @@ TEST_ON_SETS(any_number_of_threads, lone, 1)
                       (log.calls == 1 && log.n_max == threads[at % 3]),
                   "%d calls, up to %d of %d", log.calls, log.n_max, threads[at % 3]);
         }
-        problem_free(&a.p);
     }
 }
 
@@ -110,12 +106,11 @@ TEST(progress_is_reported)
     auto_context const ctx = progress_context(NULL, 1, &log);
 
     CHECK(ctx != NULL, "a context");
-    ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
+    auto_ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
     ask_everything(&a, 32);
     CHECK(ask_run(&a, ctx), "runs");
     CHECK(progress_is_sound(&log, 1) && log.calls == log.total, "%d calls, %lld of %lld",
           log.calls, (long long)log.last, (long long)log.total);
-    problem_free(&a.p);
 }
 
 /* ---- laws ----------------------------------------------------------------- */
@@ -124,7 +119,7 @@ TEST(progress_is_reported)
 TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
 {
     for (int kind = 0; kind < RULE_KINDS; kind++) {
-        ask a = ask_make(shapes[0], ATTEND_F32, (rule_kind)kind, 77);
+        auto_ask a = ask_make(shapes[0], ATTEND_F32, (rule_kind)kind, 77);
         ask_lse(&a, 0);
         ask_everything(&a, 33);
         CHECK(ask_run(&a, ctx), "rule %d", kind);
@@ -142,7 +137,6 @@ TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
             CHECK(fabs(pooled - rows) <= 1e-5 * rows, "rule %d: %g of %g rows pooled",
                   kind, pooled, rows);
         }
-        problem_free(&a.p);
     }
 }
 
@@ -150,7 +144,7 @@ TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
 TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
 {
     const shape n = {1, 2, 1, 100, 130, 16, 1};
-    ask a = ask_make(n, ATTEND_F32, RULE_BOTTOM_RIGHT, 5);
+    auto_ask a = ask_make(n, ATTEND_F32, RULE_BOTTOM_RIGHT, 5);
 
     ask_pooled(&a, 32);
     ask_zoom(&a, 0, n.nq, 0, n.nk);
@@ -165,7 +159,6 @@ TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
                 const double got = tensor_get(&a.want.pooled, 0, h, y, x);
                 CHECK(fabs(got - sum) <= 40 * 0x1p-24 * sum, "%g, not %g", got, sum);
             }
-    problem_free(&a.p);
 }
 
 /* All of P against the weights of the forward pass, by its own LSE. */
@@ -175,8 +168,8 @@ TEST_ON_SETS(zoom_is_the_weights, ctx, 1)
 
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int kind = 0; kind < RULE_KINDS; kind++) {
-            ask a = ask_make((type + kind) % 2 ? few : shapes[1], float_dtypes[type],
-                             (rule_kind)kind, 21);
+            auto_ask a = ask_make((type + kind) % 2 ? few : shapes[1], float_dtypes[type],
+                                  (rule_kind)kind, 21);
             const double u = unit_of(a.p.dtype);
             ask_zoom(&a, 0, a.p.n.nq, 0, a.p.n.nk);
             CHECK(problem_run(&a.p, ctx), "forward");
@@ -196,7 +189,6 @@ TEST_ON_SETS(zoom_is_the_weights, ctx, 1)
                 CHECK(near_or_same(got, p, error), "rule %d, %s: %.9g, not %.9g", kind,
                       attend_dtype_name(a.p.dtype), got, p);
             }
-            problem_free(&a.p);
         }
 }
 
@@ -206,7 +198,7 @@ TEST_ON_SETS(any_strides, ctx, 1)
 {
     for (int kind = 0; kind < LAYOUT_COUNT; kind++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
-            ask a = ask_make(shapes[1], float_dtypes[type], RULE_ALL, 6);
+            auto_ask a = ask_make(shapes[1], float_dtypes[type], RULE_ALL, 6);
             ask_everything(&a, 10);
             CHECK(ask_run(&a, ctx), "contiguous");
             auto_answers want = answers_copy(&a);
@@ -226,7 +218,6 @@ TEST_ON_SETS(any_strides, ctx, 1)
                           same_bits(&flat, want.bits[at], output_names[at]),
                       "layout %d: %s", kind, output_names[at]);
             }
-            problem_free(&a.p);
         }
 }
 
@@ -239,7 +230,8 @@ TEST_ON_SETS(any_strides, ctx, 1)
 TEST_ON_SETS(scores_near_1e4, ctx, 1)
 {
     const shape n = {1, 1, 1, 70, 90, 4, 1};
-    ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_inspection_default()};
+    auto_ask a = {.p = problem_make(n, ATTEND_F32, 1),
+                  .want = attend_inspection_default()};
     uint64_t random = 3;
 
     for (int64_t at = 0; at < n.nq * n.d; at++)
@@ -263,7 +255,6 @@ TEST_ON_SETS(scores_near_1e4, ctx, 1)
             const double got = tensor_get(&a.want.zoom, 0, 0, i, j);
             CHECK(fabs(got - p) <= 2e-6 * p, "%.9g, not %.9g", got, p);
         }
-    problem_free(&a.p);
 }
 
 /* Any LSE: P is exp(score - lse). */
@@ -273,8 +264,8 @@ TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
 
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int at = 0; at < 9; at++) { /* one kind per run, and all in the last */
-            ask a = ask_make((shape){1, 2, 1, 50, 60, 8, 1}, float_dtypes[type],
-                             RULE_CAUSAL, 9);
+            auto_ask a = ask_make((shape){1, 2, 1, 50, 60, 8, 1}, float_dtypes[type],
+                                  RULE_CAUSAL, 9);
             for (int64_t i = 3; i < 50; i += 5)
                 view_set(&a.want.lse, 0, 1, i, 0, lses[at < 8 ? at : i / 5 % 8]);
             if (at == 0) /* hides the row, also with NaN in q */
@@ -288,7 +279,6 @@ TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
                 map.p[x] = map.p[x] > largest ? INFINITY : map.p[x];
             a.want.probes = NULL;
             CHECK(ask_agrees(&a, &map), "kind %d, %s", at, attend_dtype_name(a.p.dtype));
-            problem_free(&a.p);
         }
 }
 
@@ -299,14 +289,13 @@ TEST_ON_SETS(hidden_keys_do_not_count, ctx, 1)
 
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int at = 0; at < 2; at++) {
-            ask a = ask_make(shapes[0], float_dtypes[type], kinds[at], 4);
+            auto_ask a = ask_make(shapes[0], float_dtypes[type], kinds[at], 4);
             ask_everything(&a, 30);
             CHECK(ask_run(&a, ctx), "runs");
             auto_answers want = answers_copy(&a);
             for (int64_t c = 0; c < a.p.n.d; c++) /* random_mask() hides key 2 */
                 view_set(&a.want.k, 0, 0, 2, c, c % 2 ? NAN : INFINITY);
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "NaN in a hidden key");
-            problem_free(&a.p);
         }
 }
 
@@ -320,7 +309,7 @@ TEST_ON_SETS(nothing_to_do, ctx, 1)
 
     for (int at = 0; at < 5; at++) {
         const shape n = empty[at];
-        ask a = ask_make(n, ATTEND_F32, RULE_PLAIN, 2);
+        auto_ask a = ask_make(n, ATTEND_F32, RULE_PLAIN, 2);
         ask_columns(&a, 1);
         if (n.nq == 0)
             a.want.column_last = (attend_tensor){0};
@@ -329,11 +318,9 @@ TEST_ON_SETS(nothing_to_do, ctx, 1)
         a.want.pooled_block = 2;
         ask_zoom(&a, 0, n.nq, 0, n.nk);
         CHECK(ask_check(&a, ctx), "shape %d", at);
-        problem_free(&a.p);
     }
-    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 2);
+    auto_ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 2);
     CHECK(ask_run(&a, ctx), "nothing wanted");
-    problem_free(&a.p);
 }
 
 /* ---- memory --------------------------------------------------------------- */
@@ -346,7 +333,7 @@ TEST_ON_SETS(a_repeated_call_allocates_nothing, plain, 1)
     attend_error err = {.status = ATTEND_OK};
 
     CHECK(ctx != NULL, "context");
-    ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
+    auto_ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
     ask_everything(&a, 200);
     c.fail_at = c.calls;
     ask_poison(&a);
@@ -361,7 +348,6 @@ TEST_ON_SETS(a_repeated_call_allocates_nothing, plain, 1)
     CHECK(ask_run(&a, ctx) && c.calls == calls, "%d allocations", c.calls - calls);
     attend_context_destroy(ctx);
     CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
-    problem_free(&a.p);
 }
 
 /* ---- errors --------------------------------------------------------------- */
@@ -389,7 +375,7 @@ static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
 TEST(errors_name_the_field)
 {
     auto_context const ctx = open_set("ref", 1);
-    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
+    auto_ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
 
     ask_everything(&a, 10);
     ask_poison(&a);
@@ -421,14 +407,13 @@ TEST(errors_name_the_field)
             a.want.zoom_query = INT64_MAX);
     REFUSES("zoom_key (34) and zoom.size[3] (32) leave 0..65", a.want.zoom_key = 34);
     REFUSES("probe_count (-1) is negative", a.want.probe_count = -1);
-    problem_free(&a.p);
 }
 
 TEST(errors_of_pointers_and_probes)
 {
     static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
     auto_context const ctx = open_set("ref", 1);
-    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
+    auto_ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
     attend_probe probes[3] = {{0, 0, 0, 0}, {1, 3, 36, 64}, {0, 0, 0, 0}};
     attend_error err = {.status = ATTEND_OK, .message = ""};
 
@@ -463,7 +448,6 @@ TEST(errors_of_pointers_and_probes)
     CHECK(attend_inspect(NULL, NULL, &sound, &err) == ATTEND_EINVAL &&
               strcmp(err.message, "ctx is NULL") == 0,
           "%s", err.message);
-    problem_free(&a.p);
 }
 
 int main(void)

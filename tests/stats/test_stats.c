@@ -17,7 +17,6 @@ static attend_context *ctx;
 static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
 {
     auto_problem p = problem_of_score(dtype, 3, nk, how == 0 ? -9984.0 : 0.0);
-    attend_stats stats;
 
     view_set(&p.io.k, 0, 0, key, 0, 0.0);
     problem_mask(&p, 1, 1, 1, nk);
@@ -26,7 +25,7 @@ static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
         if (j != key && how > 0)
             view_set(how == 1 ? &p.rule.mask : &p.rule.bias, 0, 0, 0, j,
                      how == 1 ? 0.0 : -INFINITY);
-    ask_stats(&p, &stats, 2, 0, 0);
+    attend_stats *const stats = own_stats(&p, 2, 0, 0);
     const struct {
         attend_stat stat;
         double want;
@@ -44,7 +43,7 @@ static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
                   "%s nk %lld key %lld way %d: %s %g", attend_dtype_name(dtype),
                   (long long)nk, (long long)key, how, attend_stat_name(known[x].stat),
                   stat_of(&p, known[x].stat, 0, 0, i));
-        CHECK(stats.top_keys[2 * i] == key, "not key %lld", (long long)key);
+        CHECK(stats->top_keys[2 * i] == key, "not key %lld", (long long)key);
     }
 }
 
@@ -64,11 +63,9 @@ TEST(one_hot_rows_have_no_entropy)
 static void equal_scores(attend_dtype dtype, int64_t nk, double value)
 {
     auto_problem p = problem_of_score(dtype, 2, nk, value);
-    attend_stats stats;
-
-    ask_stats(&p, &stats, 2, 0, 0);
+    attend_stats *const stats = own_stats(&p, 2, 0, 0);
     CHECK(run_stats(&p, ctx), "runs");
-    const double *const row = (const double *)stats.rows.data + ATTEND_STAT_COUNT;
+    const double *const row = (const double *)stats->rows.data + ATTEND_STAT_COUNT;
     const double n = (double)nk;
     CHECK(floats_apart(row[ATTEND_STAT_ENTROPY], log(n)) <= 2, "n %g of %g: H %.9g", n,
           value, row[ATTEND_STAT_ENTROPY]);
@@ -115,10 +112,9 @@ static double entropy_of(const double *scores, int64_t n)
 static void entropy_case(attend_dtype dtype, const double *scores, int64_t nk,
                          const char *what)
 {
-    attend_stats stats;
     auto_problem p = problem_of_scores(dtype, 2, nk, scores);
 
-    ask_stats(&p, &stats, 0, 0, 0);
+    own_stats(&p, 0, 0, 0);
     CHECK(run_stats(&p, ctx), "runs");
     const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 0);
     CHECK(is_near(h, entropy_of(scores, nk), 1e-5), "%s: H %.9g want %.9g", what, h,
@@ -225,7 +221,6 @@ static void empty_rows(attend_dtype dtype, int how)
     static const int64_t before[] = {-100}, nothing[] = {0};
     static const double sinks[] = {2.0};
     auto_problem p = problem_make((shape){1, 1, 1, 37, 70, 8, 5}, dtype, 8);
-    attend_stats stats;
 
     if (how == 0) {
         problem_mask(&p, 1, 1, 37, 70);
@@ -241,7 +236,7 @@ static void empty_rows(attend_dtype dtype, int how)
         p.rule.causal_offset = before;
     }
     p.rule.sinks = sinks;
-    ask_stats(&p, &stats, 3, 3, 3);
+    own_stats(&p, 3, 3, 3);
     CHECK(run_stats(&p, ctx), "runs");
     states_no_keys(&p, 20, how);
     const double other = stat_of(&p, ATTEND_STAT_KEYS, 0, 0, 21);
@@ -258,9 +253,8 @@ TEST(rows_without_keys_have_stated_values)
 TEST(nk_of_0_has_stated_values)
 {
     auto_problem p = problem_make((shape){1, 1, 1, 21, 0, 8, 5}, ATTEND_F32, 8);
-    attend_stats stats;
 
-    ask_stats(&p, &stats, 3, 3, 3);
+    own_stats(&p, 3, 3, 3);
     CHECK(run_stats(&p, ctx), "runs");
     states_no_keys(&p, 20, -1);
 }
@@ -268,14 +262,13 @@ TEST(nk_of_0_has_stated_values)
 static void not_numbers(attend_dtype dtype, int how)
 {
     auto_problem p = problem_make((shape){1, 1, 1, 20, 150, 8, 5}, dtype, 9);
-    attend_stats stats;
 
     problem_bias(&p, ATTEND_F32, 1, 1, 20, 150);
     if (how == 0)
         view_set(&p.io.q, 0, 0, 7, 3, NAN);
     else
         view_set(&p.rule.bias, 0, 0, 7, 140, how == 1 ? INFINITY : NAN);
-    ask_stats(&p, &stats, 3, 3, 3);
+    attend_stats *const stats = own_stats(&p, 3, 3, 3);
     CHECK(run_stats(&p, ctx), "runs");
     for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
         const double bad = stat_of(&p, (attend_stat)x, 0, 0, 7);
@@ -286,10 +279,10 @@ static void not_numbers(attend_dtype dtype, int how)
               attend_stat_name((attend_stat)x));
     }
     for (int x = 0; x < 3; x++)
-        CHECK(isnan(tensor_get(&stats.top_weights, 0, 0, 7, x)) &&
-                  isnan(tensor_get(&stats.distances, 0, 0, 7, x)) &&
-                  isnan(tensor_get(&stats.class_mass, 0, 0, 7, x)) &&
-                  stats.top_keys[7 * 3 + x] == -1,
+        CHECK(isnan(tensor_get(&stats->top_weights, 0, 0, 7, x)) &&
+                  isnan(tensor_get(&stats->distances, 0, 0, 7, x)) &&
+                  isnan(tensor_get(&stats->class_mass, 0, 0, 7, x)) &&
+                  stats->top_keys[7 * 3 + x] == -1,
               "%s way %d: top, bin or class %d", attend_dtype_name(dtype), how, x);
 }
 
@@ -306,9 +299,8 @@ TEST(nan_values_show_in_the_statistics_of_values)
     FOR_DTYPES(dtype)
     {
         auto_problem p = problem_make((shape){1, 1, 1, 20, 30, 8, 5}, dtype, 9);
-        attend_stats stats;
         view_set(&p.io.v, 0, 0, 11, 2, NAN);
-        ask_stats(&p, &stats, 0, 0, 0);
+        own_stats(&p, 0, 0, 0);
         CHECK(run_stats(&p, ctx), "runs");
         for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
             const double got = stat_of(&p, (attend_stat)x, 0, 0, 4);
@@ -344,7 +336,6 @@ TEST(of_equal_scores_the_earlier_key_is_first)
 {
     static const int64_t threes[] = {5, 140, 141, 260, 1030}, twos[] = {2, 128, 1999};
     double scores[2000];
-    attend_stats stats;
 
     for (int64_t j = 0; j < 2000; j++)
         scores[j] = -(double)(j % 5);
@@ -353,16 +344,16 @@ TEST(of_equal_scores_the_earlier_key_is_first)
     for (int x = 0; x < 3; x++)
         scores[twos[x]] = 2.0;
     auto_problem p = problem_of_scores(ATTEND_F32, 25, 2000, scores);
-    ask_stats(&p, &stats, 8, 0, 0);
+    attend_stats *const stats = own_stats(&p, 8, 0, 0);
     CHECK(run_stats(&p, ctx), "runs");
     for (int64_t i = 0; i < 25; i++)
         for (int x = 0; x < 8; x++) {
-            const double weight = tensor_get(&stats.top_weights, 0, 0, i, x);
-            const double first = tensor_get(&stats.top_weights, 0, 0, i, 0);
+            const double weight = tensor_get(&stats->top_weights, 0, 0, i, x);
+            const double first = tensor_get(&stats->top_weights, 0, 0, i, 0);
             CHECK(
-                stats.top_keys[i * 8 + x] == (x < 5 ? threes[x] : twos[x - 5]) &&
+                stats->top_keys[i * 8 + x] == (x < 5 ? threes[x] : twos[x - 5]) &&
                     (x < 5 ? weight == first : is_near(weight, first * exp(-1.0), 1e-6)),
-                "rank %d is key %lld", x, (long long)stats.top_keys[i * 8 + x]);
+                "rank %d is key %lld", x, (long long)stats->top_keys[i * 8 + x]);
         }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 0);
     CHECK(margin == 0.0, "margin %g", margin);
@@ -373,15 +364,13 @@ TEST(past_the_last_key_there_is_none)
     static const double scores[] = {1.0, 4.0, 2.5};
     static const int64_t order[] = {1, 2, 0};
     auto_problem p = problem_of_scores(ATTEND_F32, 20, 3, scores);
-    attend_stats stats;
-
-    ask_stats(&p, &stats, 8, 0, 0);
+    attend_stats *const stats = own_stats(&p, 8, 0, 0);
     CHECK(run_stats(&p, ctx), "runs");
     for (int x = 0; x < 8; x++) {
-        const double weight = tensor_get(&stats.top_weights, 0, 0, 19, x);
-        CHECK(stats.top_keys[19 * 8 + x] == (x < 3 ? order[x] : -1) &&
+        const double weight = tensor_get(&stats->top_weights, 0, 0, 19, x);
+        CHECK(stats->top_keys[19 * 8 + x] == (x < 3 ? order[x] : -1) &&
                   (x < 3 ? weight > 0.0 : weight == 0.0),
-              "rank %d is key %lld", x, (long long)stats.top_keys[19 * 8 + x]);
+              "rank %d is key %lld", x, (long long)stats->top_keys[19 * 8 + x]);
     }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 19);
     CHECK(margin == 1.5, "margin %g", margin);
@@ -427,9 +416,8 @@ TEST(a_column_alone_is_the_column_among_all)
 TEST(query_heads_share_a_key_head)
 {
     auto_problem p = problem_make((shape){2, 6, 2, 20, 90, 16, 8}, ATTEND_F32, 13);
-    attend_stats stats;
 
-    ask_stats(&p, &stats, 0, 0, 0);
+    own_stats(&p, 0, 0, 0);
     CHECK(run_stats(&p, ctx), "runs");
     auto_check_problem dense = dense_problem(&p);
     auto_check_row row = check_row_create(90);

@@ -3,7 +3,6 @@
  * attend_stats_merge: merged raw sums of parts give the statistics of all keys; the sums
  * of one part give the bits of the call that made them.
  */
-#define _GNU_SOURCE
 #include "stats_fixture.h"
 #include "support/pools.h"
 
@@ -15,28 +14,13 @@ enum {
 };
 enum { SUMMARIES_SIZE = NB * HQ * SUMMARIES * sizeof(attend_summary) };
 
-/* Every statistic in double, and its raw sums. */
-typedef struct wanted {
-    problem store;
-    attend_stats request;
-} wanted;
-
-static wanted *ask(void)
+/* With summaries. */
+static wanted ask(void)
 {
-    wanted *const w = test_memory(sizeof *w);
+    wanted w = wanted_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, TOP, BINS, CLASSES);
 
-    w->store = (problem){.n = {NB, HQ, HKV, NQ, NK, D, DV}};
-    ask_stats(&w->store, &w->request, TOP, BINS, CLASSES);
-    w->request.summaries = problem_own(&w->store, SUMMARIES_SIZE);
-    w->request.raw = own_tensor(&w->store, ATTEND_F64, NB, HQ, NQ,
-                                attend_stats_raw_size(&w->request, DV));
+    w.request.summaries = problem_own(&w.store, SUMMARIES_SIZE);
     return w;
-}
-
-static void release(wanted *w)
-{
-    problem_free(&w->store);
-    free(w);
 }
 
 /* Keys from .. to - 1 of the problem: sliced views, adjusted positions. */
@@ -45,7 +29,6 @@ static int run_part(attend_context *ctx, const problem *whole, int64_t from, int
 {
     attend_io io = whole->io;
     attend_rule rule = whole->rule;
-    attend_error err = {.status = ATTEND_OK};
     int64_t moved[NB];
     int32_t classes[NB * NK];
 
@@ -62,7 +45,7 @@ static int run_part(attend_context *ctx, const problem *whole, int64_t from, int
     attend_stats request = w->request;
     request.classes = classes;
     io.stats = &request;
-    return is_ok(attend_forward(ctx, &rule, &io, &err), &err);
+    return IS_OK(attend_forward, ctx, &rule, &io);
 }
 
 static attend_stats_part raw_of(const wanted *w, int64_t first_key)
@@ -107,42 +90,38 @@ static void parts_make_the_whole(attend_context *ctx)
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
             auto_problem p =
-                problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
-            wanted *const want = ask(), *const got = ask(), *part[PARTS_MAX];
+                problem_lean((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
+            auto_wanted want = ask();
+            auto_wanted got = ask();
+            wanted part[PARTS_MAX];
             attend_stats_part raw[PARTS_MAX];
-            attend_error err = {.status = ATTEND_OK};
             int parts = 0;
 
-            p.io.weights = (attend_tensor){0};
-            if (!run_part(ctx, &p, 0, NK, offset, want))
+            if (!run_part(ctx, &p, 0, NK, offset, &want))
                 return;
             for (; parts < PARTS_MAX && cuts[c][parts] < NK; parts++) {
                 part[parts] = ask();
                 if (!run_part(ctx, &p, cuts[c][parts], cuts[c][parts + 1], offset,
-                              part[parts]))
+                              &part[parts]))
                     return;
-                raw[parts] = raw_of(part[parts], cuts[c][parts]);
+                raw[parts] = raw_of(&part[parts], cuts[c][parts]);
             }
-            CHECK(attend_stats_merge(ctx, &got->request, DV, raw, parts, &err) ==
-                      ATTEND_OK,
-                  "%s", err.message);
+            CHECK_OK(attend_stats_merge, ctx, &got.request, DV, raw, parts);
             /*
              * `ref` computes statistics by formulas, not from sums; a device has another
              * logarithm.
              */
             if (parts == 1 && strcmp(attend_context_isa(ctx), "ref") != 0 &&
                 !on_device(ctx)) {
-                CHECK(same_bits(&got->request.rows, want->request.rows.data, "rows"),
+                CHECK(same_bits(&got.request.rows, want.request.rows.data, "rows"),
                       "one part has other bits");
-                CHECK(memcmp(want->request.summaries, got->request.summaries,
+                CHECK(memcmp(want.request.summaries, got.request.summaries,
                              SUMMARIES_SIZE) == 0,
                       "summaries of one part differ");
             }
-            compare(want, got, float_dtypes[type] == ATTEND_F64 ? 1e-10 : 2e-4);
+            compare(&want, &got, float_dtypes[type] == ATTEND_F64 ? 1e-10 : 2e-4);
             while (parts > 0)
-                release(part[--parts]);
-            release(want);
-            release(got);
+                wanted_free(&part[--parts]);
         }
 }
 
@@ -151,22 +130,19 @@ TEST(on_several_threads) { for_each_set(parts_make_the_whole, 3); }
 
 TEST(progress_is_reported)
 {
-    auto_problem p = problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
+    auto_problem p = problem_lean((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
     const int64_t offset[NB] = {NK, NK};
-    wanted *const got = ask(), *const part = ask();
+    auto_wanted got = ask();
+    auto_wanted part = ask();
     progress_log log = {.calls = 0};
     auto_context const lone = open_set(NULL, 1);
     auto_context const ctx = progress_context(NULL, 1, &log);
-    attend_error err;
 
-    p.io.weights = (attend_tensor){0};
-    CHECK(run_part(lone, &p, 0, NK, offset, part), "no part");
-    const attend_stats_part raw = raw_of(part, 0);
-    CHECK(is_ok(attend_stats_merge(ctx, &got->request, DV, &raw, 1, &err), &err), "no");
+    CHECK(run_part(lone, &p, 0, NK, offset, &part), "no part");
+    const attend_stats_part raw = raw_of(&part, 0);
+    CHECK(IS_OK(attend_stats_merge, ctx, &got.request, DV, &raw, 1), "no");
     CHECK(progress_is_sound(&log, 1) && log.total == NB * HQ, "%d calls, %lld of %lld",
           log.calls, (long long)log.last, (long long)log.total);
-    release(part);
-    release(got);
 }
 
 /* The valid part after `wrong` is refused with field and value. */
@@ -174,7 +150,7 @@ TEST(progress_is_reported)
     do {                                                                                 \
         attend_stats_part r = part;                                                      \
         wrong;                                                                           \
-        CHECK(is_refused(attend_stats_merge(ctx, &w->request, DV, &r, count, &err),      \
+        CHECK(is_refused(attend_stats_merge(ctx, &w.request, DV, &r, count, &err),       \
                          ATTEND_EINVAL, &err, field, value),                             \
               "%s", field);                                                              \
     } while (0)
@@ -182,8 +158,8 @@ TEST(progress_is_reported)
 TEST(wrong_parts_are_named)
 {
     auto_context const ctx = open_set("ref", 1);
-    wanted *const w = ask();
-    const attend_stats_part part = raw_of(w, 0);
+    auto_wanted w = ask();
+    const attend_stats_part part = raw_of(&w, 0);
     attend_error err;
 
     REFUSES("count", "(0)", 0, (void)r);
@@ -191,5 +167,4 @@ TEST(wrong_parts_are_named)
     REFUSES("parts[0].raw.size[3]", "", 1, r.raw.size[3]--);
     REFUSES("parts[0].raw.dtype", "(f32)", 1, r.raw.dtype = ATTEND_F32);
     CHECK(attend_stats_raw_size(NULL, DV) == 0, "no request");
-    release(w);
 }

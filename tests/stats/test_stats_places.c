@@ -57,14 +57,13 @@ static int places_are_right(const problem *p, const struct check_problem *dense,
 static void places(attend_causal causal, int64_t offset, int64_t left, int64_t right)
 {
     auto_problem p = problem_even((shape){1, 1, 1, 45, 300, 4, 2}, ATTEND_F32);
-    attend_stats stats;
     char wrong[128] = "keys";
 
     p.rule.causal = causal;
     p.rule.causal_offset = causal == ATTEND_CAUSAL_OFFSET ? &offset : NULL;
     p.rule.window_left = left;
     p.rule.window_right = right;
-    ask_stats(&p, &stats, 0, 4, 2);
+    own_stats(&p, 0, 4, 2);
     int right_all = run_stats(&p, ctx);
     auto_check_problem dense = dense_problem(&p);
     for (int64_t i = 0; i < 45 && right_all; i++)
@@ -94,12 +93,11 @@ TEST(the_last_bin_is_open)
 
     for (int bins = 1; bins <= 64; bins += 21) {
         auto_problem p = problem_even((shape){1, 1, 1, 20, 33, 4, 2}, ATTEND_F32);
-        attend_stats stats;
         p.rule.causal = ATTEND_CAUSAL_OFFSET;
         p.rule.causal_offset = offset;
-        ask_stats(&p, &stats, 0, bins, 0);
+        attend_stats *const stats = own_stats(&p, 0, bins, 0);
         const int ran = run_stats(&p, ctx), at = bins > 41 ? 40 : bins - 1;
-        const double mass = tensor_get(&stats.distances, 0, 0, 3, at);
+        const double mass = tensor_get(&stats->distances, 0, 0, 3, at);
         CHECK(ran && floats_apart(mass, 1.0) <= 1, "bins %d: %.9g", bins, mass);
     }
 }

@@ -144,14 +144,13 @@ static problem summary_problem(int64_t nq, attend_dtype dtype)
 static void summary_case(int64_t nq, attend_dtype dtype)
 {
     auto_problem p = summary_problem(nq, dtype);
-    attend_stats stats;
     char wrong[256] = "";
 
-    ask_stats(&p, &stats, 0, 0, 0);
-    stats.summaries = problem_own(&p, SUMMARIES_SIZE);
-    memset(stats.summaries, 0xff, SUMMARIES_SIZE);
+    attend_stats *const stats = own_stats(&p, 0, 0, 0);
+    stats->summaries = problem_own(&p, SUMMARIES_SIZE);
+    memset(stats->summaries, 0xff, SUMMARIES_SIZE);
     CHECK(run_stats(&p, ctx) &&
-              summaries_are_right(&p, stats.summaries, wrong, sizeof wrong),
+              summaries_are_right(&p, stats->summaries, wrong, sizeof wrong),
           "%s nq %lld: %s", attend_dtype_name(dtype), (long long)nq, wrong);
 }
 
@@ -191,12 +190,11 @@ TEST(summaries_alone_on_other_threads)
 TEST(statistics_change_no_bit_of_o)
 {
     auto_problem p = summary_problem(261, ATTEND_F32);
-    attend_stats stats;
 
     p.io.weights.data = NULL;
     auto_result plain = result_of(&p, ctx);
-    ask_stats(&p, &stats, 8, 8, 8);
-    stats.summaries = problem_own(&p, SUMMARIES_SIZE);
+    attend_stats *const stats = own_stats(&p, 8, 8, 8);
+    stats->summaries = problem_own(&p, SUMMARIES_SIZE);
     CHECK(run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
               same_bits(&p.io.lse, plain.lse, "lse"),
           "with statistics");

@@ -3,27 +3,11 @@
  * Raw sums of subtrees from attend_forward_partials(), reduced in the tree: bitwise the
  * statistics of all keys.
  */
-#define _GNU_SOURCE
 #include "stats_fixture.h"
 #include "support/random_problem.h"
 #include "support/sharding.h"
 
 enum { TOP = 4, BINS = 6, CLASSES = 3 };
-
-/* Every statistic of a problem, and memory for it. */
-typedef struct wanted {
-    problem store;
-    attend_stats request;
-} wanted;
-
-static void ask(wanted *w, shape n)
-{
-    w->store = (problem){.n = n};
-    ask_stats(&w->store, &w->request, TOP, BINS, CLASSES);
-    w->request.raw = own_tensor(&w->store, ATTEND_F64, n.nb, n.hq, n.nq,
-                                attend_stats_raw_size(&w->request, n.dv));
-    poison(&w->request.raw);
-}
 
 /* Subtrees of splits, in order. */
 static sharding cut(const problem *p, uint64_t *state)
@@ -49,8 +33,7 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
     const attend_rule rule = shard_rule(p, part);
     attend_io io = shard_io(p, part);
     attend_stats own = *request;
-    attend_error err = {.status = ATTEND_OK};
-    int32_t *const classes =
+    auto_free int32_t *const classes =
         test_memory((size_t)(p->n.nb * part->keys) * sizeof *classes);
 
     for (int64_t b = 0; b < p->n.nb; b++)
@@ -58,8 +41,7 @@ static int run_shard(const problem *p, attend_context *ctx, const attend_stats *
                (size_t)part->keys * sizeof *classes);
     own.classes = classes;
     io.stats = &own;
-    const int ok = is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
-    free(classes);
+    const int ok = IS_OK(attend_forward_partials, ctx, &rule, &io, part);
     return ok;
 }
 
@@ -76,7 +58,6 @@ static int level(const attend_partials *a, const attend_partials *b)
 static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats *merged,
                        attend_stats *request, sharding s)
 {
-    attend_error err = {.status = ATTEND_OK};
     int ok = 1;
 
     while (ok && s.count > 1) {
@@ -86,7 +67,7 @@ static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats
                 x = y;
         const attend_stats_part two[2] = {{view_of_tensor(&request[x].raw), 0},
                                           {view_of_tensor(&request[x + 1].raw), 0}};
-        ok = is_ok(attend_stats_reduce(ctx, &request[x], p->n.dv, two, 2, &err), &err);
+        ok = IS_OK(attend_stats_reduce, ctx, &request[x], p->n.dv, two, 2);
         for (int64_t y = x + 1; y + 1 < s.count; y++) {
             s.parts[y] = s.parts[y + 1];
             request[y] = request[y + 1];
@@ -94,7 +75,7 @@ static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats
         s.count--;
     }
     const attend_stats_part all = {view_of_tensor(&request[0].raw), 0};
-    return ok && is_ok(attend_stats_merge(ctx, merged, p->n.dv, &all, 1, &err), &err);
+    return ok && IS_OK(attend_stats_merge, ctx, merged, p->n.dv, &all, 1);
 }
 
 static int same_statistics(const attend_stats *got, const attend_stats *want,
@@ -114,19 +95,18 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
     const double within = strcmp(isa, "ref") != 0 && strcmp(isa, "cuda") != 0 ? 0.0
                           : p->dtype == ATTEND_F64                            ? 1e-9
                                                                               : 1e-7;
-    wanted whole, merged, part[SHARDS_MAX];
+    auto_wanted whole = wanted_make(p->n, TOP, BINS, CLASSES);
+    auto_wanted merged = wanted_make(p->n, TOP, BINS, CLASSES);
+    wanted part[SHARDS_MAX];
     attend_stats request[SHARDS_MAX];
     auto_sharding s = cut(p, state);
-    int ok = 1;
 
-    ask(&whole, p->n);
-    ask(&merged, p->n);
     p->io.stats = &whole.request;
-    ok = run_stats(p, ctx);
+    int ok = run_stats(p, ctx);
     p->io.stats = NULL;
     auto_result one = result_of(p, ctx);
     for (int64_t x = 0; x < s.count; x++) {
-        ask(&part[x], p->n);
+        part[x] = wanted_make(p->n, TOP, BINS, CLASSES);
         request[x] = part[x].request;
         ok = ok && run_shard(p, ctx, &request[x], &s.parts[x]);
     }
@@ -135,9 +115,7 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
          reduce_tree(p, ctx, &merged.request, request, s) &&
          same_statistics(&merged.request, &whole.request, within);
     for (int64_t x = 0; x < s.count; x++)
-        problem_free(&part[x].store);
-    problem_free(&whole.store);
-    problem_free(&merged.store);
+        wanted_free(&part[x]);
     return ok;
 }
 
@@ -174,30 +152,25 @@ TEST(in_small_splits)
 TEST(no_part_is_no_key)
 {
     auto_context const ctx = open_set("ref", 1);
-    wanted w;
-    ask(&w, (shape){1, 2, 1, 3, 5, 4, 4});
+    auto_wanted w = wanted_make((shape){1, 2, 1, 3, 5, 4, 4}, TOP, BINS, CLASSES);
     const attend_stats request = w.request;
     const attend_stats_part part = {view_of_tensor(&request.raw), 0};
-    attend_error err = {.status = ATTEND_OK};
 
-    poison(&request.rows);
-    CHECK(is_ok(attend_stats_reduce(ctx, &request, 4, NULL, 0, &err), &err), "no part");
-    CHECK(is_ok(attend_stats_merge(ctx, &request, 4, &part, 1, &err), &err), "merged");
+    CHECK(IS_OK(attend_stats_reduce, ctx, &request, 4, NULL, 0), "no part");
+    CHECK(IS_OK(attend_stats_merge, ctx, &request, 4, &part, 1), "merged");
     for (int64_t row = 0; row < 6; row++) {
         const double *const of_row =
             (const double *)request.rows.data + row * ATTEND_STAT_COUNT;
         CHECK(of_row[ATTEND_STAT_KEYS] == 0 && of_row[ATTEND_STAT_LSE] == -INFINITY,
               "row %lld has keys", (long long)row);
     }
-    problem_free(&w.store);
 }
 
 TEST(wrong_requests_are_named)
 {
     auto_context const ctx = open_set("ref", 1);
     auto_problem p = problem_make((shape){1, 2, 1, 3, 3000, 4, 4}, ATTEND_F32, 3);
-    wanted w;
-    ask(&w, p.n);
+    auto_wanted w = wanted_make(p.n, TOP, BINS, CLASSES);
     attend_stats request = w.request;
     attend_partials part = shard_make(&p, 0, 3000, 1);
     attend_summary summaries[2 * ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS];
@@ -221,5 +194,4 @@ TEST(wrong_requests_are_named)
                      &err, "stats.raw.data", "NULL"),
           "no raw sums to reduce to");
     free(part.data.data);
-    problem_free(&w.store);
 }

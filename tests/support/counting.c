@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
-#include <string.h>
+#include "problems.h"
 
 static void *counting_alloc(void *user, size_t alignment, size_t size)
 {
@@ -43,14 +43,8 @@ static void counting_free(void *user, void *memory)
 
 attend_options counting_options(counting *c, const char *isa, int threads)
 {
-    attend_options options = attend_options_default();
+    attend_options options = options_for(isa, threads);
 
-    if (isa != NULL && strcmp(isa, "cuda") == 0) {
-        options.device = "cuda";
-        options.host_tensors = 1;
-    } else
-        options.isa = isa;
-    options.threads = threads;
     options.alloc = counting_alloc;
     options.free = counting_free;
     options.alloc_user = c;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "support/device_memory.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -25,14 +22,16 @@ int open_driver(void)
                                         "cuGraphInstantiateWithFlags",
                                         "cuGraphLaunch",
                                         "cuStreamSynchronize"};
-    void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *const library = device_runs() ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
     void *ctx;
 
     for (size_t x = 0; library != NULL && x < sizeof names / sizeof *names; x++) {
         void *const found = dlsym(library, names[x]);
         memcpy((char *)&driver + x * sizeof found, &found, sizeof found);
     }
-    return library != NULL && driver.retain(&ctx, 0) == 0 && driver.set_current(ctx) == 0;
+    if (library != NULL && (driver.retain(&ctx, 0) != 0 || driver.set_current(ctx) != 0))
+        exit(2);
+    return library != NULL;
 }
 
 const char *why_not(void)
@@ -80,12 +79,8 @@ static uintptr_t random_block(int64_t count, uint64_t seed)
     struct check_random random = {.seed = seed};
     const uintptr_t at = device_block((size_t)count * 2, 0);
 
-    for (int64_t x = 0; x < count; x++) {
-        const float value = (float)check_random_normal(&random);
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        numbers[x] = (uint16_t)((bits + 0x8000) >> 16);
-    }
+    for (int64_t x = 0; x < count; x++)
+        check_store(numbers, ATTEND_BF16, x, check_random_normal(&random));
     if (driver.copy_in(at, numbers, (size_t)count * 2) != 0)
         exit(2);
     return at;
@@ -207,6 +202,11 @@ attend_context *device_context(attend_order order)
     if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
         exit(2);
     return ctx;
+}
+
+int device_run(attend_context *ctx, const attend_rule *rule, const attend_io *io)
+{
+    return IS_OK(attend_forward, ctx, rule, io) && IS_OK(attend_context_wait, ctx);
 }
 
 unsigned char *results(const struct device_problem *p)

@@ -25,16 +25,22 @@ struct test_driver {
 };
 /* The driver's functions, once it is open. */
 extern struct test_driver driver;
+/* 0 without a GPU; ends the program where the GPU cannot be used. */
 int open_driver(void);
 
 /* The list of GPUs, or the reason why there is none. */
 const char *why_not(void);
 
-#define NEEDS_DEVICE                                                                     \
-    do {                                                                                 \
+/* A test that needs a GPU. */
+#define DEVICE_TEST(name)                                                                \
+    static void name##_there(void);                                                      \
+    TEST(name)                                                                           \
+    {                                                                                    \
         if (!device_runs())                                                              \
             SKIP("no GPU here: %s", why_not());                                          \
-    } while (0)
+        name##_there();                                                                  \
+    }                                                                                    \
+    static void name##_there(void)
 
 /* The number of problems: `all` times the scale of the tests. */
 int problems(int all);
@@ -72,6 +78,8 @@ struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv, int64_
                                      int64_t nk, int64_t d);
 void free_problem(struct device_problem *p);
 attend_context *device_context(attend_order order);
+/* attend_forward() to its end; 0 after a reported failure. */
+int device_run(attend_context *ctx, const attend_rule *rule, const attend_io *io);
 /* O and LSE one after the other. */
 unsigned char *results(const struct device_problem *p);
 

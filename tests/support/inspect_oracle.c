@@ -101,7 +101,6 @@ void ask_pooled(ask *a, int64_t block)
 
 void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns)
 {
-
     a->want.zoom =
         own_tensor(&a->p, dtype_of_lse(a->p.dtype), a->p.n.nb, a->p.n.hq, rows, columns);
     a->want.zoom_query = i;
@@ -120,7 +119,7 @@ void ask_columns(ask *a, int64_t last)
     a->want.last_queries = last;
 }
 
-static void ask_probes(ask *a, int64_t count, uint64_t seed)
+void ask_probes(ask *a, int64_t count, uint64_t seed)
 {
     attend_probe *const probes = problem_own(&a->p, (size_t)count * sizeof *probes);
     const shape n = a->p.n;
@@ -145,6 +144,8 @@ ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed)
     ask_lse(&a, 1);
     return a;
 }
+
+void ask_free(ask *a) { problem_free(&a->p); }
 
 void ask_everything(ask *a, int64_t block)
 {
@@ -187,10 +188,8 @@ void ask_poison(ask *a)
 
 int ask_run(ask *a, attend_context *ctx)
 {
-    attend_error err = {.status = ATTEND_OK};
-
     ask_poison(a);
-    return is_ok(attend_inspect(ctx, &a->p.rule, &a->want, &err), &err);
+    return IS_OK(attend_inspect, ctx, &a->p.rule, &a->want);
 }
 
 /* ---- P, densely ----------------------------------------------------------- */

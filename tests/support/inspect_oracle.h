@@ -42,8 +42,11 @@ void ask_lse(ask *a, int with_sink);
 void ask_pooled(ask *a, int64_t block);
 void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns);
 void ask_columns(ask *a, int64_t last);
+/* `count` random probes. */
+void ask_probes(ask *a, int64_t count, uint64_t seed);
 /* Normal q and k under a rule, with an exact LSE; no outputs yet. */
 ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed);
+void ask_free(ask *a);
 /* Requests all outputs, with sizes that are not aligned to tiles and work items. */
 void ask_everything(ask *a, int64_t block);
 

@@ -2,8 +2,6 @@
 #include "pools.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { POOL_MAX = 64 };
 
@@ -67,10 +65,8 @@ void pool_pthreads(void *user, int n, void (*body)(void *arg, int w), void *arg)
 attend_context *pool_context(const char *isa, int threads, attend_parallel_for pool,
                              pool_log *log)
 {
-    attend_options options = attend_options_default();
+    attend_options options = options_for(isa, threads);
 
-    options.isa = isa;
-    options.threads = threads;
     options.parallel_for = pool;
     options.parallel_user = log;
     return open_context(&options);
@@ -92,10 +88,8 @@ static void note_progress(void *user, int64_t done, int64_t total)
 
 attend_context *progress_context(const char *isa, int threads, progress_log *log)
 {
-    attend_options options = attend_options_default();
+    attend_options options = options_for(isa, threads);
 
-    options.isa = isa;
-    options.threads = threads;
     options.progress = note_progress;
     options.progress_user = log;
     return open_context(&options);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "problems.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void *problem_own(problem *p, size_t size)
 {
     if (p->owned_count == (int)(sizeof p->owned / sizeof p->owned[0])) {
@@ -60,6 +57,14 @@ problem problem_make(shape n, attend_dtype dtype, uint64_t seed)
     return p;
 }
 
+problem problem_lean(shape n, attend_dtype dtype, uint64_t seed)
+{
+    problem p = problem_make(n, dtype, seed);
+
+    p.io.weights = (attend_tensor){0};
+    return p;
+}
+
 void problem_mask(problem *p, int64_t s0, int64_t s1, int64_t s2, int64_t s3)
 {
     p->rule.mask = own_view(p, ATTEND_BOOL, s0, s1, s2, s3);
@@ -109,11 +114,9 @@ void problem_poison(const problem *p)
 
 int problem_run(const problem *p, attend_context *ctx)
 {
-    attend_error err = {.status = ATTEND_OK};
-
     problems_of_splits += p->n.nk > FORCED_SPLIT;
     problem_poison(p);
-    return is_ok(attend_forward(ctx, &p->rule, &p->io, &err), &err);
+    return IS_OK(attend_forward, ctx, &p->rule, &p->io);
 }
 
 /* ---- the same bits ------------------------------------------------------- */
@@ -180,6 +183,8 @@ int problem_same_on(const problem *p, attend_context *one, attend_context *other
     return same;
 }
 
+_Thread_local attend_error call_error;
+
 int is_ok(attend_status status, const attend_error *err)
 {
     if (status != ATTEND_OK)
@@ -216,36 +221,35 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 
 /* ---- every kernel set ---------------------------------------------------- */
 
+attend_options options_for(const char *set, int threads)
+{
+    attend_options options = attend_options_default();
+
+    if (set != NULL && strncmp(set, "cuda", 4) == 0) {
+        options.device = "cuda";
+        options.host_tensors = 1;
+        options.order = strcmp(set, "cuda") == 0 ? ATTEND_ORDER_SAME : ATTEND_ORDER_FAST;
+    } else {
+        options.isa = set;
+    }
+    options.threads = threads;
+    return options;
+}
+
 attend_context *open_context(const attend_options *options)
 {
-    attend_options own = options ? *options : attend_options_default();
     attend_context *ctx = NULL;
-    attend_error err = {.status = ATTEND_OK};
 
-    if (own.isa != NULL && strcmp(own.isa, "cuda") == 0) { /* a device, not a set */
-        own.isa = NULL;
-        own.device = "cuda";
-        own.host_tensors = 1;
-    }
-    is_ok(attend_context_create(&ctx, options ? &own : NULL, &err), &err);
+    IS_OK(attend_context_create, &ctx, options);
     return ctx;
 }
 
 attend_context *open_set(const char *name, int threads)
 {
-    attend_options options = attend_options_default();
+    const attend_options options = options_for(name, threads);
 
-    if (name != NULL && strncmp(name, "cuda", 4) == 0) {
-        options.device = "cuda";
-        options.host_tensors = 1;
-        options.order = strcmp(name, "cuda") == 0 ? ATTEND_ORDER_SAME : ATTEND_ORDER_FAST;
-    } else
-        options.isa = name;
-    options.threads = threads;
     return open_context(&options);
 }
-
-void context_free(attend_context *const *ctx) { attend_context_destroy(*ctx); }
 
 int on_device(const attend_context *ctx)
 {
@@ -255,12 +259,10 @@ int on_device(const attend_context *ctx)
 int device_runs(void)
 {
     static int known = -1;
-    attend_options options = attend_options_default();
+    const attend_options options = options_for("cuda", 0);
     attend_context *ctx = NULL;
 
     if (known < 0) {
-        options.device = "cuda";
-        options.host_tensors = 1;
         known = attend_context_create(&ctx, &options, NULL) == ATTEND_OK;
         attend_context_destroy(ctx);
     }

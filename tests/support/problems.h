@@ -40,6 +40,8 @@ attend_tensor own_tensor(problem *p, attend_dtype dtype, int64_t s0, int64_t s1,
 
 /* Unit-normal q, k, v in contiguous memory; out, lse and weights are wanted. */
 problem problem_make(shape n, attend_dtype dtype, uint64_t seed);
+/* The same without weights, which keep all keys of a row in one work item. */
+problem problem_lean(shape n, attend_dtype dtype, uint64_t seed);
 void problem_free(problem *p);
 /* A mask that hides nothing yet; every size is the full axis or 1. */
 void problem_mask(problem *p, int64_t s0, int64_t s1, int64_t s2, int64_t s3);
@@ -79,6 +81,9 @@ int same_bits(const attend_tensor *tensor, const void *bits, const char *what);
 
 /* Whether a call succeeded; reports it if not. */
 int is_ok(attend_status status, const attend_error *err);
+/* The same of a function of the library, given without its last argument, `err`. */
+#define IS_OK(function, ...) is_ok(function(__VA_ARGS__, &call_error), &call_error)
+extern _Thread_local attend_error call_error;
 /*
  * Whether a call was refused with status `want`, in one line that names a field and a
  * value, with the id of the field unless it is a variable of the environment; reports any
@@ -89,11 +94,11 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 /* Whether err->field is set and begins the message, on MPI ranks after "rank 1: ". */
 int names_field(const attend_error *err);
 
+/* Options for a kernel set, or "cuda" or "cuda-fast": see next_set(). */
+attend_options options_for(const char *set, int threads);
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
-/* The destructor of auto_context. */
-void context_free(attend_context *const *ctx);
 /* Whether there is a GPU; "cuda" is then a kernel set, with tensors in host memory. */
 int device_runs(void);
 /* Whether a context computes on the GPU, without threads and scratch of the host. */

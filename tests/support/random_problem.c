@@ -71,9 +71,8 @@ problem random_problem(int n, uint64_t *state)
                         .nk = keys[random_below(state, 9)],
                         .d = d,
                         .dv = chance(state, 0.1) ? 0 : 1 + random_below(state, 24)};
-    problem p = problem_make(size, float_dtypes[n % FLOAT_DTYPES], random_bits(state));
+    problem p = problem_lean(size, float_dtypes[n % FLOAT_DTYPES], random_bits(state));
 
-    p.io.weights.data = NULL;
     if (p.dtype != ATTEND_F32 && chance(state, 0.3))
         p.io.out = own_tensor(&p, ATTEND_F32, size.nb, size.hq, size.nq, size.dv);
     random_rule(&p, state);

@@ -89,20 +89,16 @@ int shard_run(const problem *p, attend_context *ctx, const attend_partials *part
 {
     const attend_rule rule = shard_rule(p, part);
     const attend_io io = shard_io(p, part);
-    attend_error err = {.status = ATTEND_OK};
 
-    return is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
+    return IS_OK(attend_forward_partials, ctx, &rule, &io, part);
 }
 
 int sharding_combine(const problem *p, attend_context *ctx, const sharding *s)
 {
-    attend_error err = {.status = ATTEND_OK};
-
     poison(&p->io.out);
     poison(&p->io.lse);
-    return is_ok(
-        attend_combine(ctx, &p->rule, s->parts, s->count, &p->io.out, &p->io.lse, &err),
-        &err);
+    return IS_OK(attend_combine, ctx, &p->rule, s->parts, s->count, &p->io.out,
+                 &p->io.lse);
 }
 
 int sharding_run(const problem *p, attend_context *ctx, const sharding *s)

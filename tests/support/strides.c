@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "strides.h"
 
 #include <sys/mman.h>
@@ -107,3 +106,14 @@ guarded guarded_make(size_t size, int at_end)
 }
 
 void guarded_free(guarded *g) { munmap(g->map, g->map_size); }
+
+guarded struct_at_end(const void *from, size_t known, size_t size)
+{
+    const size_t room = size < sizeof size || size > 4096 ? sizeof size : size;
+    const guarded to = guarded_make(room, 1);
+
+    memset(to.data, 0, room);
+    memcpy(to.data, from, room < known ? room : known);
+    memcpy(to.data, &size, sizeof size);
+    return to;
+}

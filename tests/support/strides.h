@@ -37,4 +37,10 @@ typedef struct guarded {
 guarded guarded_make(size_t size, int at_end);
 void guarded_free(guarded *g);
 
+/*
+ * A copy of a struct of `known` bytes with this size, cut or followed by zeros, that ends
+ * at an unreadable page; for an impossible size only struct_size.
+ */
+guarded struct_at_end(const void *from, size_t known, size_t size);
+
 #endif

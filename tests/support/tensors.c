@@ -12,6 +12,8 @@ void *test_memory(size_t size)
     return memory;
 }
 
+void context_free(attend_context *const *ctx) { attend_context_destroy(*ctx); }
+
 int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t d)
 {
     return b * stride[0] + h * stride[1] + l * stride[2] + d * stride[3];

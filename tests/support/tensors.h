@@ -17,6 +17,8 @@
 #include "check/numbers.h"
 
 void *test_memory(size_t size);
+/* The destructor of auto_context. */
+void context_free(attend_context *const *ctx);
 int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t d);
 double view_get(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d);
 /* Views of memory that the problem owns. */

@@ -6,14 +6,16 @@
  *
  * which run in the order of the file.  It ends with the line "N passed, N failed,
  * N skipped" that tests/run.sh adds up.  A failed CHECK is reported and ends its test.
- * With an argument, tests run whose names contain it; a program that has something to set
- * up has a main() of its own, which calls test_run_all() and test_finish(), and runs all.
+ * With an argument, tests run whose names contain it.  A program with tests that are not
+ * functions of its own has a main(), which calls test_run_all() and test_finish(), and
+ * runs all.
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Before main() a constructor adds the test to those of the program. */
 #define TEST(name)                                                                       \
@@ -25,6 +27,22 @@
     }                                                                                    \
     static void name(void)
 
+/* What a program does before its first test, and after its last. */
+#define BEFORE_ALL                                                                       \
+    static void before_all(void);                                                        \
+    __attribute__((constructor)) static void add_before(void)                            \
+    {                                                                                    \
+        test_state.before = before_all;                                                  \
+    }                                                                                    \
+    static void before_all(void)
+#define AFTER_ALL                                                                        \
+    static void after_all(void);                                                         \
+    __attribute__((constructor)) static void add_after(void)                             \
+    {                                                                                    \
+        test_state.after = after_all;                                                    \
+    }                                                                                    \
+    static void after_all(void)
+
 #define RUN(name) test_run(#name, name)
 
 #define CHECK(condition, ...)                                                            \
@@ -33,6 +51,23 @@
             test_fail(__FILE__, __LINE__, #condition, __VA_ARGS__);                      \
             return;                                                                      \
         }                                                                                \
+    } while (0)
+
+/* CHECK() that a function of the library succeeds, given without its last argument,
+ * `err`. */
+#define CHECK_OK(function, ...)                                                          \
+    do {                                                                                 \
+        attend_error error_ = {.message = ""};                                           \
+        CHECK(function(__VA_ARGS__, &error_) == ATTEND_OK, "%s", error_.message);        \
+    } while (0)
+
+/* CHECK() that it returns this status, with these words in the message. */
+#define CHECK_FAILS(status, words, function, ...)                                        \
+    do {                                                                                 \
+        attend_error error_ = {.message = ""};                                           \
+        CHECK(function(__VA_ARGS__, &error_) == (status) &&                              \
+                  strstr(error_.message, words) != NULL,                                 \
+              "%s", error_.message);                                                     \
     } while (0)
 
 /* Skips the test and prints the reason. */
@@ -52,10 +87,14 @@
 #define auto_context FREED(context_free) attend_context *
 #define auto_result FREED(result_free) result
 #define auto_sharding FREED(sharding_free) sharding
+#define auto_ask FREED(ask_free) ask
+#define auto_merge FREED(merge_free) merge_case
+#define auto_wanted FREED(wanted_free) wanted
 #define auto_answers FREED(answers_free) answers
 #define auto_map FREED(map_free) dense_map
 #define auto_guarded FREED(guarded_free) guarded
 #define auto_request FREED(request_free) request
+#define auto_device_problem FREED(free_problem) struct device_problem
 #define auto_layer FREED(layer_free) struct layer
 #define auto_check_problem FREED(check_problem_free) struct check_problem
 #define auto_check_expect FREED(check_expect_free) struct check_expect
@@ -68,6 +107,7 @@ void memory_free(const void *at);
 struct test_state {
     int passed, failed, skipped;
     int failed_now, skipped_now;
+    void (*before)(void), (*after)(void); /* NULL: nothing */
 };
 
 extern struct test_state test_state;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* main() of every test program without its own. */
-#include "test.h"
+#include "problems.h"
 
 int main(int argc, char **argv)
 {
+    if (test_state.before)
+        test_state.before();
     test_each(test_run, argc > 1 ? argv[1] : "");
-    return test_finish();
+    if (test_state.after)
+        test_state.after();
+    return split_finish();
 }

@@ -141,7 +141,7 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
     check_repeat(p->mask, p->mask_size, &p->layout[CHECK_MASK]);
 }
 
-static void sample_bias(struct check_problem *p, struct check_random *random, int tame)
+void check_sample_bias(struct check_problem *p, struct check_random *random, int tame)
 {
     p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
     broadcast_size(p, random, p->bias_size);
@@ -160,7 +160,7 @@ static void sample_bias(struct check_problem *p, struct check_random *random, in
                 p->bias[at] = lowest;
 }
 
-static void sample_scores(struct check_problem *p, struct check_random *random, int tame)
+void check_sample_scores(struct check_problem *p, struct check_random *random, int tame)
 {
     if (!tame && check_random_chance(random, 0.5)) {
         static const double scales[] = {0.0, -0.3, 1.0, 4.0, 0x1p-20, -2.0};
@@ -243,8 +243,8 @@ struct check_problem check_sample(uint64_t seed,
     if (check_random_chance(&random, 0.35))
         sample_mask(&p, &random);
     if (check_random_chance(&random, 0.35))
-        sample_bias(&p, &random, options->tame);
-    sample_scores(&p, &random, options->tame);
+        check_sample_bias(&p, &random, options->tame);
+    check_sample_scores(&p, &random, options->tame);
     p.wants_lse = check_random_chance(&random, 0.7);
     p.wants_weights = check_random_chance(&random, 0.3);
     check_sample_inputs(

@@ -38,6 +38,10 @@ double *check_sample_values(struct check_random *random, attend_dtype dtype,
 void check_sample_inputs(struct check_problem *p, struct check_random *random,
                          double spread);
 
+/* Add a random bias; a scale, softcap, slopes and sinks at random. */
+void check_sample_bias(struct check_problem *p, struct check_random *random, int tame);
+void check_sample_scores(struct check_problem *p, struct check_random *random, int tame);
+
 /* Adds a random statistics request. */
 void check_sample_stats(struct check_problem *p, struct check_random *random);
 

@@ -3,83 +3,117 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "grade/grade_tool.h"
+#include "grade_tool.h"
 #include "lab/door/objects.h"
+#include "lab/grade/courses.h"
 #include "shared/json_line.h"
 
-const char *graded_student(const struct graded *graded, char *room, size_t size)
+const char *graded_student(const struct graded_class *all, int g, char room[GRADED_NAME])
 {
+    const struct graded *const graded = &all->graded[g];
+    if (all->is_anonymous) {
+        snprintf(room, GRADED_NAME, "answer %d", g + 1);
+        return room;
+    }
+    if (graded->student)
+        return graded->student;
     if (*graded->form.student)
         return graded->form.student;
-    snprintf(room, size, "%s", graded->name);
+    snprintf(room, GRADED_NAME, "%s", graded->name);
     char *const end = strstr(room, ".json");
     if (end && !strcmp(end, ".json"))
         *end = 0;
     return room;
 }
 
+const char *graded_file(const struct graded_class *all, int g)
+{
+    return all->is_anonymous ? "" : all->graded[g].name;
+}
+
+/* ---- text ------------------------------------------------------------------------ */
+
 enum { INDENT = 10 };
 
-static void print_more(const char *label, const char *text)
+static void write_more(FILE *out, const char *label, const char *text)
 {
-    char line[700];
+    char line[800];
     if (!*text)
         return;
     snprintf(line, sizeof line, "%s%s", label, text);
-    printf("%*s", INDENT, "");
-    tool_print_wrapped(line, INDENT);
+    fprintf(out, "%*s", INDENT, "");
+    tool_write_wrapped(out, line, INDENT);
 }
 
-static void print_part(int p, const struct lab_part_grade *grade, int hints)
+static void write_part(FILE *out, const char *number, int p,
+                       const struct lab_part_grade *grade, int hints)
 {
-    const struct lab_part *const part = lab_grade_part(p);
     char points[32];
 
     snprintf(points, sizeof points, "%.4g/%g", grade->points, grade->most);
-    printf("  %-7s%-13s%-19s%6s\n", part->question, part->name,
-           lab_mark_words(grade->mark), points);
+    fprintf(out, "  %-7s%-13s%-19s%6s\n", number, lab_grade_part(p)->name,
+            lab_mark_words(grade->mark), points);
     if (grade->mark == LAB_MARK_RIGHT)
         return;
-    print_more("", grade->error);
-    print_more("", grade->evidence);
-    if (grade->points < grade->most && *grade->solution)
-        print_more(hints ? "hint: " : "solution: ", hints ? part->hint : grade->solution);
+    write_more(out, "", grade->error);
+    write_more(out, "", grade->evidence);
+    const char *const help = graded_help(grade, hints);
+    if (help)
+        write_more(out, hints ? "hint: " : "solution: ", help);
 }
 
-/* Parts without an answer, in one list. */
-static void print_empty(const struct lab_grade *grade)
+/* Appends "; 1(e) the summary in words" to a list. */
+static void append(char list[1600], const char *comma, const char *number,
+                   const char *words)
 {
-    char list[1200] = "";
-    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
-        const size_t used = strlen(list);
-        if (grade->part[p].mark == LAB_MARK_EMPTY)
-            snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
-                     lab_grade_part(p)->question, lab_grade_part(p)->name);
-    }
+    const size_t used = strlen(list);
+    snprintf(list + used, 1600 - used, "%s%s %s", used ? comma : "", number, words);
+}
+
+static void write_list(FILE *out, const char *title, const char *list)
+{
     if (!*list)
         return;
-    printf("  not answered:\n%*s", INDENT, "");
-    tool_print_wrapped(list, INDENT);
+    fprintf(out, "  %s:\n%*s", title, INDENT, "");
+    tool_write_wrapped(out, list, INDENT);
 }
 
-static void print_text(const struct graded *graded, int hints)
+void grade_write_text(FILE *out, const struct graded_class *all, int g)
 {
-    char room[300];
-    printf("%s: %g of %g points (%s)\n", graded_student(graded, room, sizeof room),
-           graded->grade.points, graded->grade.most, graded->path);
-    for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        if (graded->grade.part[p].mark != LAB_MARK_EMPTY)
-            print_part(p, &graded->grade.part[p], hints);
-    print_empty(&graded->grade);
+    const struct graded *const graded = &all->graded[g];
+    char room[GRADED_NAME], empty[1600] = "", person[1600] = "";
+
+    fprintf(out, "%s: ", graded_student(all, g, room));
+    if (graded->unread) {
+        fprintf(out, "no grade: %s\n", graded->why);
+        return;
+    }
+    fprintf(out, "%g of %g points", graded->grade.points, graded->grade.most);
+    fprintf(out, all->is_anonymous ? "\n" : " (%s)\n", graded->path);
+    for (int q = 0; q < all->scheme->questions; q++) {
+        const struct lab_scheme_question *const question = &all->scheme->question[q];
+        for (int k = 0; k < question->parts; k++) {
+            const int p = question->part[k];
+            if (graded->grade.part[p].mark == LAB_MARK_EMPTY)
+                append(empty, ", ", question->number, lab_grade_part(p)->name);
+            else
+                write_part(out, question->number, p, &graded->grade.part[p], all->hints);
+        }
+        if (question->person)
+            append(person, "; ", question->number, question->person);
+    }
+    write_list(out, "not answered", empty);
+    write_list(out, "for a person", person);
 }
 
 /* ---- CSV ----------------------------------------------------------------------- */
 
-/* A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/* A cell that a spreadsheet would take for a formula begins with an apostrophe; one with
+ * a separator of another spreadsheet is quoted. */
 static void print_csv_cell(const char *text)
 {
     const int is_formula = *text && strchr("=+-@\t\r", *text) != NULL;
-    if (!is_formula && !strpbrk(text, ",\"\n\r")) {
+    if (!is_formula && !strpbrk(text, ",;\t\"\n\r")) {
         fputs(text, stdout);
         return;
     }
@@ -92,94 +126,96 @@ static void print_csv_cell(const char *text)
     putchar('"');
 }
 
-/* Whether part `p` is the first of its question. */
-static int is_first(int p)
+static void print_csv_head(const struct graded_class *all)
 {
-    return p == 0 ||
-           strcmp(lab_grade_part(p)->question, lab_grade_part(p - 1)->question) != 0;
-}
-
-static void print_csv_head(void)
-{
-    printf("student,file");
-    for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        if (is_first(p))
-            printf(",%s", lab_grade_part(p)->question);
+    printf(all->has_ids && !all->is_anonymous ? "id,student,file" : "student,file");
+    for (int q = 0; q < all->scheme->questions; q++)
+        if (all->scheme->question[q].parts)
+            printf(",%s", all->scheme->question[q].number);
     printf(",total,of\n");
 }
 
-static void print_csv(const struct graded *graded)
+static void print_csv(const struct graded_class *all, int g)
 {
-    char room[300];
-    double points = 0;
-    print_csv_cell(graded_student(graded, room, sizeof room));
+    const struct graded *const graded = &all->graded[g];
+    char room[GRADED_NAME];
+    if (all->has_ids && !all->is_anonymous) {
+        print_csv_cell(graded->id ? graded->id : "");
+        putchar(',');
+    }
+    print_csv_cell(graded_student(all, g, room));
     putchar(',');
-    print_csv_cell(graded->name);
-    for (int p = 0; graded->unread && p < LAB_GRADE_PARTS; p++)
-        if (is_first(p))
+    print_csv_cell(graded_file(all, g));
+    for (int q = 0; q < all->scheme->questions; q++) {
+        const struct lab_scheme_question *const question = &all->scheme->question[q];
+        double points = 0;
+        for (int k = 0; k < question->parts; k++)
+            points += graded->grade.part[question->part[k]].points;
+        if (question->parts)
             putchar(',');
-    for (int p = 0; !graded->unread && p < LAB_GRADE_PARTS; p++) {
-        points += graded->grade.part[p].points;
-        if (p + 1 == LAB_GRADE_PARTS || is_first(p + 1)) {
-            printf(",%g", points);
-            points = 0;
-        }
+        if (question->parts && !graded->unread)
+            printf("%g", points);
     }
     printf(",%g,%g\n", graded->grade.points, graded->grade.most);
 }
 
 /* ---- JSON ----------------------------------------------------------------------- */
 
-static void put_part(struct lab_json *json, int p, const struct lab_part_grade *grade,
-                     int hints)
+static void put_part(struct lab_json *json, const struct graded_class *all,
+                     const char *number, int p, const struct lab_part_grade *grade)
 {
-    const struct lab_part *const part = lab_grade_part(p);
+    const char *const help = graded_help(grade, all->hints);
 
     lab_json_begin(json, '{');
     lab_json_part(json, p, grade);
-    if (grade->points < grade->most && *grade->solution)
-        lab_json_put(json, hints ? "hint:s" : "solution:s",
-                     hints ? part->hint : grade->solution);
+    if (all->scheme->name)
+        lab_json_put(json, "number:s", number);
+    if (help)
+        lab_json_put(json, all->hints ? "hint:s" : "solution:s", help);
     lab_json_end(json, '}');
 }
 
-static int print_json(const struct graded *graded, int hints)
+static int print_json(const struct graded_class *all, int g)
 {
+    const struct graded *const graded = &all->graded[g];
     const struct lab_grade *const grade = &graded->grade;
     struct lab_json json;
-    char room[300];
+    char room[GRADED_NAME];
 
     tool_open_json(&json);
+    if (all->has_ids && !all->is_anonymous)
+        lab_json_put(&json, "id:s", graded->id);
     lab_json_put(&json, "student:s file:s points:r of:r parts:[",
-                 graded_student(graded, room, sizeof room), graded->name, grade->points,
+                 graded_student(all, g, room), graded_file(all, g), grade->points,
                  grade->most);
-    for (int p = 0; p < LAB_GRADE_PARTS; p++)
-        put_part(&json, p, &grade->part[p], hints);
+    for (int q = 0; q < all->scheme->questions; q++) {
+        const struct lab_scheme_question *const question = &all->scheme->question[q];
+        for (int k = 0; k < question->parts; k++)
+            put_part(&json, all, question->number, question->part[k],
+                     &grade->part[question->part[k]]);
+    }
     lab_json_end(&json, ']');
     return tool_put_json("grade", &json);
 }
 
-int grade_print(const struct graded *graded, int count, enum grade_format format,
-                int hints)
+int grade_print(const struct graded_class *all, enum grade_format format)
 {
     int status = TOOL_OK, printed = 0;
-    if (format == GRADE_RESULTS)
-        return grade_print_results(graded, hints);
     if (format == GRADE_SUMMARY)
-        return grade_print_summary(graded, count);
-    if (count && format == GRADE_CSV)
-        print_csv_head();
-    for (int g = 0; g < count && !status; g++) {
-        if (graded[g].unread && format != GRADE_CSV)
+        return grade_print_summary(all);
+    if (all->count && format == GRADE_CSV)
+        print_csv_head(all);
+    for (int g = 0; g < all->count && !status; g++) {
+        if (format == GRADE_CSV)
+            print_csv(all, g);
+        else if (all->graded[g].unread)
             continue;
-        if (format == GRADE_JSON)
-            status = print_json(&graded[g], hints);
-        else if (format == GRADE_CSV)
-            print_csv(&graded[g]);
+        else if (format == GRADE_JSON)
+            status = print_json(all, g);
         else {
             if (printed++)
                 putchar('\n');
-            print_text(&graded[g], hints);
+            grade_write_text(stdout, all, g);
         }
     }
     return status;

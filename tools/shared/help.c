@@ -108,7 +108,7 @@ static void print_choices(const char *choices)
         const size_t fixed = strcspn(choices, "ABCDEFGHIJKLMNOPQRSTUVWXYZ[|,");
         const char *const colon = memchr(choices, ':', fixed);
 
-        if (*choices == 'F')
+        if (*choices == 'F' || !strncmp(choices, "DIR", 3))
             fputs(" @file", stdout);
         else if (islower((unsigned char)*choices) &&
                  (!colon || colon == choices + fixed - 1))

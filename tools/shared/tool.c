@@ -102,20 +102,25 @@ void tool_print_cell(double value)
 
 void tool_print_wrapped(const char *text, int indent)
 {
+    tool_write_wrapped(stdout, text, indent);
+}
+
+void tool_write_wrapped(FILE *out, const char *text, int indent)
+{
     enum { WIDTH = 88 };
     int column = indent;
 
     while (*text) {
         const int word = (int)strcspn(text, " ");
         if (column > indent && column + 1 + word > WIDTH) {
-            printf("\n%*s", indent, "");
+            fprintf(out, "\n%*s", indent, "");
             column = indent;
         }
-        column += printf("%s%.*s", column > indent ? " " : "", word, text);
+        column += fprintf(out, "%s%.*s", column > indent ? " " : "", word, text);
         text += word;
         text += strspn(text, " ");
     }
-    putchar('\n');
+    fputc('\n', out);
 }
 
 void *tool_zeros(int64_t count, size_t size)

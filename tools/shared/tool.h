@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "attend/attend.h"
 #include "stopwatch.h"
@@ -62,6 +63,7 @@ void tool_print_cell(double value);
  * are blank in every line but the first: there the caller has written them.
  */
 void tool_print_wrapped(const char *text, int indent);
+void tool_write_wrapped(FILE *out, const char *text, int indent);
 
 /*
  * Zeros for `count` >= 0 elements of `size` bytes and one more, to be freed; NULL: no

@@ -306,11 +306,11 @@ export class Answer {
       one.error && h('p.small', h('b', one.error)),
       one.verdict !== 'right' && one.evidence && h('p.small.soft', { html: one.shown }),
       lost &&
-        one.solution &&
+        (this.hints ? one.hint : one.solution) &&
         h(
           'p.small',
           h('span.soft', this.hints ? 'Hint: ' : 'Solution: '),
-          this.hints ? part.hint : h('code', one.solution),
+          this.hints ? one.hint : h('code', one.solution),
         ),
     ].filter(Boolean);
   }

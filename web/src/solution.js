@@ -24,7 +24,7 @@ export class Solution {
       rows: 12,
       spellcheck: 'false',
       autocomplete: 'off',
-      placeholder: '(b) ii. Let q = beta (k_a + k_b) with beta >> 0. Then alpha_a = alpha_b ~= 1/2.',
+      'aria-describedby': 'solution-help',
       oninput: () => this.typed(),
     });
     const file = h('input.visually-hidden', {
@@ -59,7 +59,16 @@ export class Solution {
       ),
       h(
         'div.toolbar',
-        h('div.control.pasted', h('label', { for: 'solution-text' }, 'Solution'), this.text),
+        h(
+          'div.control.pasted',
+          h('label', { for: 'solution-text' }, 'Solution'),
+          this.text,
+          h(
+            'p.help',
+            { id: 'solution-help' },
+            'Such as: (b) ii. Let q = beta (k_a + k_b) with beta >> 0. Then alpha_a = alpha_b ~= 1/2.',
+          ),
+        ),
         h('div.control', h('label', { for: 'solution-sample' }, 'An example'), sample),
         h(
           'div.buttons',

@@ -121,8 +121,9 @@ const char *page_grade(double seed, const char *name)
 
         lab_json_begin(json, '{');
         lab_json_part(json, p, part);
-        lab_json_put(json, "words:s shown:p solution:s }", lab_mark_words(part->mark),
-                     part->evidence, part->solution);
+        lab_json_put(json, "words:s shown:p solution:s hint:s }",
+                     lab_mark_words(part->mark), part->evidence, part->solution,
+                     part->hint ? part->hint : "");
     }
     lab_json_end(json, ']');
     return page_end();

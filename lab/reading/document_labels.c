@@ -175,6 +175,10 @@ static int is_joined(const char *text, size_t length)
 static int is_followed(const char *text, size_t length)
 {
     size_t at = 0;
+    /* "1.b.ii" */
+    if (length > 2 && text[0] == '.' && small(text[1]) >= 'a' && small(text[1]) <= 'e' &&
+        text[2] == '.')
+        return 1;
     while (at < length && at < 4 && strchr(" .)", text[at]))
         at++;
     at += at < length && text[at] == '(';

@@ -267,6 +267,18 @@ static int read_sentence(struct session *session)
     return status ? 0 : not_read(session, "The grammar of sentences does not cover it.");
 }
 
+/* "gamma = 1: c = v_a ...": nothing but signs between the case and the passage. */
+static int follows_case(const struct session *session, const struct lab_passage *p)
+{
+    const size_t from = session->reader.settled.range_end;
+    if (!session->reader.settled.range.on || from > p->begin || p->begin - from > 12)
+        return 0;
+    for (size_t at = from; at < p->begin; at++)
+        if (!strchr(" :,$*\\)(", session->source[at]) || !session->source[at])
+            return 0;
+    return 1;
+}
+
 static int read_passage(struct session *session, int passage)
 {
     struct lab_reader *const reader = &session->reader;
@@ -283,7 +295,8 @@ static int read_passage(struct session *session, int passage)
         return 0;
     /* A case of a length ends with the formulas about it. */
     if (p->kind == LAB_PASSAGE_SENTENCE &&
-        lab_sentence_words(&session->document, passage) >= CASE_ENDS)
+        lab_sentence_words(&session->document, passage) >= CASE_ENDS &&
+        !follows_case(session, p))
         reader->settled.range.on = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))

@@ -149,6 +149,23 @@ static void part_zeros(char *text)
     snprintf(text, LAB_CLAIM_TEXT, "%s", parted);
 }
 
+/* "P = 0.08" is right to the digits that it has. */
+static void allow_digits(char *text)
+{
+    char side[LAB_SIDE];
+    const char *const sign = strpbrk(text, "=~");
+    const char *const point = sign ? strstr(sign, " 0.") : NULL;
+    if (!strstr(text, "Phi(") || !point || strpbrk(sign + 1, "=~<>;") ||
+        point != sign + 1 || (size_t)(sign - text) >= sizeof side)
+        return;
+    const size_t digits = strspn(point + 3, "0123456789");
+    char number[32];
+    snprintf(number, sizeof number, "%.30s", point + 1);
+    snprintf(side, sizeof side, "%.*s", (int)(sign - text), text);
+    snprintf(text, LAB_CLAIM_TEXT, "abs(%.200s- %s) < 0.5001*10^(-%d)", side, number,
+             (int)digits);
+}
+
 static int send(struct lab_reader *reader, struct draft *draft, int is_limit)
 {
     struct lab_understood u = {.uses = draft->uses, .is_limit = is_limit};
@@ -160,6 +177,7 @@ static int send(struct lab_reader *reader, struct draft *draft, int is_limit)
         u.uses = draft->uses;
     snprintf(u.text, sizeof u.text, "%s", draft->text);
     part_zeros(u.text);
+    allow_digits(u.text);
     snprintf(u.letters, sizeof u.letters, "%s", draft->letters);
     return lab_receive(reader, &u);
 }

@@ -211,6 +211,7 @@ int lab_premise(struct lab_reader *reader, int i, const struct lab_chain *chain)
         if (stands_behind(reader->document, reader->passage) && !i)
             return 1;
         settled->range = range;
+        settled->range_end = reader->document->passage[reader->passage].end;
         return 1;
     }
     return is_free_letter(reader, chain);

@@ -74,6 +74,7 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
                                           lab_subject_shares(subject, LAB_SUBJECT_HEADS)
                                       ? LAB_SUBJECT_BOTH
                                       : rule->as;
+    const struct lab_range before = reader->settled.range;
     reader->settled.range.on = 0;
     const int heads = rule->on & LAB_ON_HEADS && !(rule->on & LAB_ON(MAGNITUDE));
     if (rule->short_a)
@@ -132,10 +133,11 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
         status = reader->to.claim(reader->to.arg, &u);
     }
     reader->settled.subject = subject;
-    reader->settled.range.on = 0;
+    reader->settled.range = before;
     return status ? -1 : 1;
 missing:
     reader->settled.subject = subject;
+    reader->settled.range = before;
     return 0;
 }
 

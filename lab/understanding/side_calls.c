@@ -144,6 +144,54 @@ static int write_attention(struct lab_writer *w, const struct lab_node *node,
     return lab_write_fail(w, "%s is unknown", node->name);
 }
 
+/* P(gamma < x) and P(gamma > x): 1 if it was written, 0 if it is none, or -1. */
+static int write_tail(struct lab_writer *w, const struct lab_node *node)
+{
+    const struct lab_node *chain =
+        node->child >= 0 ? lab_side_node(w->t, node->child) : NULL;
+    while (chain && chain->kind == LAB_NODE_LIST && chain->child >= 0)
+        chain = lab_side_node(w->t, chain->child);
+    if (!chain || chain->kind != LAB_NODE_CHAIN || chain->child < 0)
+        return 0;
+    const struct lab_node *const left = lab_side_node(w->t, chain->child);
+    struct lab_name name;
+    if (left->next < 0 || !lab_side_has_role(w, chain->child, LAB_ROLE_LENGTH, &name) ||
+        lab_side_node(w->t, left->next)->next >= 0 ||
+        (left->after != LAB_REL_LESS && left->after != LAB_REL_MORE))
+        return 0;
+    w->said->uses |= LAB_USES_LENGTH | LAB_USES_LAW;
+    return lab_write(w, left->after == LAB_REL_LESS ? "Phi((" : "(1 - Phi((") ||
+                   lab_write_node(w, left->next, LAB_IN_SUM) ||
+                   lab_write(w, left->after == LAB_REL_LESS ? " - 1)/sqrt(Var_gamma))"
+                                                            : " - 1)/sqrt(Var_gamma)))")
+               ? -1
+               : 1;
+}
+
+/* E(gamma), E(k_a^T q): the mean of a length or of a score. */
+static int write_mean(struct lab_writer *w, const struct lab_node *node)
+{
+    int factor[LAB_FACTORS];
+    struct lab_name name, query;
+    const int count =
+        node->child >= 0 ? lab_side_factors(w->t, node->child, factor, 0) : 0;
+    if (count == 1 && lab_side_has_role(w, factor[0], LAB_ROLE_LENGTH, &name))
+        return lab_write(w, "E_gamma");
+    const int is_product = count == 2 &&
+                           lab_side_has_role(w, factor[0], LAB_ROLE_KEY, &name) &&
+                           lab_side_has_role(w, factor[1], LAB_ROLE_QUERY, &query);
+    const int is_score =
+        is_product ||
+        (count == 1 && lab_side_has_role(w, factor[0], LAB_ROLE_SCORE, &name));
+    const char *const index = is_score ? lab_key_index(w, &name) : NULL;
+    const char key = index ? lab_write_key(w, index) : 0;
+    const char *const q = w->t->settled->query[0];
+    if (!key || lab_takes_heads(w->t->settled) || !*q)
+        return lab_write_fail(w, "a mean of something else");
+    w->said->uses |= LAB_USES_SCALE;
+    return lab_write(w, "(%s)^T mu_%c", q, key);
+}
+
 /* P(c closer to v_a), by the words in it. */
 static int write_probability(struct lab_writer *w, const struct lab_node *node)
 {
@@ -196,7 +244,11 @@ int lab_write_call(struct lab_writer *w, const struct lab_node *node,
     }
     if (lab_on_tokens(w->t->settled))
         return write_attention(w, node, level);
-    if (!strcmp(node->name, "P"))
-        return write_probability(w, node);
+    if (!strcmp(node->name, "P") || !strcmp(node->name, "Pr")) {
+        const int tail = write_tail(w, node);
+        return tail < 0 ? -1 : tail ? 0 : write_probability(w, node);
+    }
+    if (!strcmp(node->name, "E"))
+        return write_mean(w, node);
     return lab_write_fail(w, "%s is no function of the exercise", node->name);
 }

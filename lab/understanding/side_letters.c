@@ -232,7 +232,8 @@ static int write_scores(struct lab_writer *w, int moved, enum lab_level level)
 {
     static const char *const roots[] = {"sqrt"};
     const char *const x = moved ? "X_moved" : "X";
-    const int open = level > LAB_IN_PRODUCT;
+    const int open =
+        level > LAB_IN_PRODUCT || (level > LAB_IN_SUM && formula_has(w, roots, 1));
     return lab_write(w, "%s%s W_Q (%s W_K)^T%s%s", open ? "(" : "", x, x,
                      formula_has(w, roots, 1) ? "/sqrt(d)" : "", open ? ")" : "");
 }

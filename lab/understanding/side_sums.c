@@ -259,15 +259,18 @@ static int is_zero(const struct lab_node *node)
 /* Terms of one shape, but for zeros. */
 static int check_terms(struct lab_writer *w, int node, int *plain)
 {
-    int vectors = 0, numbers = 0, zeros = 0;
+    int vectors = 0, numbers = 0, zeros = 0, terms = 0;
     for (int c = lab_side_node(w->t, node)->child; c >= 0;
          c = lab_side_node(w->t, c)->next) {
         const enum lab_shape shape = lab_shape_of(w->t, c, 0);
+        terms++;
         zeros += is_zero(lab_side_node(w->t, c));
         numbers += shape == LAB_SHAPE_NUMBER && !is_zero(lab_side_node(w->t, c));
         vectors += shape == LAB_SHAPE_VECTOR;
     }
-    *plain = vectors && zeros; /* zeros of vectors are left out */
+    /* Zeros of vectors are left out. */
+    *plain = zeros && (vectors || (w->t->settled->subject == LAB_SUBJECT_EXTRACT &&
+                                   !numbers && zeros < terms));
     return vectors && numbers ? lab_write_fail(w, "a sum of a vector and a number") : 0;
 }
 

@@ -65,6 +65,7 @@ struct lab_settled {
     char input[24];         /* the permuted input, "X Pi" */
     char moved[24];         /* a letter for it, as T where T = P X */
     struct lab_range range; /* of gamma, in the clause that is read */
+    size_t range_end;       /* the byte behind its formula */
     int aside;              /* the sentence whose premise is none of these; -1: none */
     /* Answers with a slip, repaired: of q, q_1, q_2 and M; "": right, or beyond that. */
     char meant[LAB_QUERIES][LAB_SIDE], meant_matrix[LAB_SIDE];

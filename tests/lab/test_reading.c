@@ -294,6 +294,73 @@ TEST(letters_conflicts_and_points_are_shown)
     lab_reading_close(&reading);
 }
 
+/* ---- styles ---------------------------------------------------------------------- */
+
+#define PART "# Question 1\n\n(a) i)\n\n"
+
+TEST(premises_select_draws)
+{
+    EXPECT("limit", "c ~ v_a", LONG "$c \\approx v_a$ whenever $\\gamma > 1$.");
+    EXPECT("false", "c ~ v_a", LONG "$c \\approx v_a$ whenever $\\gamma < 1$.");
+    EXPECT("limit", "c ~ v_b", LONG "If $\\gamma = 0$ then $c \\approx v_b$.");
+    EXPECT("true", "alpha_a = alpha_b",
+           LONG "$\\gamma = 1 \\Rightarrow \\alpha_a = \\alpha_b$");
+    EXPECT("true", "alpha_a < 1/2", LONG "$\\gamma < 1$ gives $\\alpha_a < \\frac12$.");
+    EXPECT("not found", "gamma < 1", LONG "$\\gamma < 1$ gives $\\alpha_a < \\frac12$.");
+    EXPECT("false", "alpha_a > alpha_b", LONG "$\\alpha_a > \\alpha_b$.");
+    EXPECT("not found", "alpha_a > alpha_b",
+           LONG "$\\alpha_a > \\alpha_b$ with probability $\\frac12$.");
+    EXPECT("true", "P_closer = 1/2",
+           LONG "$\\alpha_a > \\alpha_b$ with probability $\\frac12$.");
+    EXPECT("not found", "alpha_a ~ 1", PART "If $k_j = q$ then $\\alpha_j \\approx 1$.");
+    EXPECT("true", "p_least > 0", PART "$\\alpha_i > 0$ for every $i$.");
+    EXPECT("true", "E_gamma = 1", LONG "$E(\\gamma) = 1$");
+}
+
+#define OWN "Let the query be u, the keys x_i, and p_i the weights.\n\n"
+#define PAIR "# Question 1\n\n(b) ii)\n\n$u = \\lambda(k_1 + k_2)$\n\n"
+
+TEST(letters_of_the_authors_own)
+{
+    EXPECT("true", "s_a = C", PAIR "$k_1^T u = \\lambda$ and $k_3^T u = 0$");
+    EXPECT("true", "s_i = 0", PAIR "$k_1^T u = \\lambda$ and $k_3^T u = 0$");
+    EXPECT("limit", "c ~ v_a",
+           PART OWN "$x_j^T u \\gg x_i^T u$ for $i \\neq j$, $x_j^T u$ is large.");
+    EXPECT("true", "A A^T v_a = v_a",
+           "(b) i)\n\n$F = [a_1 \\dots a_m]$, $M = F F^T$, $F F^T v_a = v_a$.");
+}
+
+#define MOVED "# Question 2\n\n(a) $X' = PX$ for a permutation $P$. "
+
+TEST(permuted_inputs)
+{
+    EXPECT("true", "Pi^T Pi = I", MOVED "$P^T P = I$");
+    EXPECT("true", "Att_moved = Pi Att", MOVED "$Z' = P Z$");
+    EXPECT("false", "Att_moved = Att", MOVED "$Z' = Z$");
+    EXPECT("slip", "Att_moved = Pi^T Att", MOVED "$Z' = P^T Z$");
+    EXPECT("true", "X_moved W_Q = Pi X W_Q", MOVED "$Q' = P X W_Q = P Q$");
+    EXPECT("true", "nearest > 0",
+           "# Question 2\n\n(b) Two positions never have the same embedding.");
+    EXPECT("false", "nearest = 0",
+           "# Question 2\n\n(b) Two positions can share one embedding.");
+}
+
+TEST(queries_of_numbers_and_slips)
+{
+    static const char numbers[] =
+        "(b) ii)\n\n$q = 20 (k_a + k_b)$, so $c \\approx \\frac12(v_a + v_b)$ and "
+        "$\\alpha_i = \\frac{1}{2e^{20} + n - 2}$ for $i \\neq a, b$.";
+    static const char twice[] =
+        "(b) ii)\n\n$q = C(k_a + k_a)$, $C \\gg 0$. $k_b^T q = C$ for the sum of both.";
+    EXPECT("limit", "c ~ (v_a + v_b)/2", numbers);
+    EXPECT("true", "alpha_o = 1/(2 exp(20) + n - 2)", numbers);
+    EXPECT("slip", "c ~ (v_a + v_b)/2", twice);
+    EXPECT("true", "s_b = C", twice);
+    EXPECT("slip", "alpha_a = exp(C)/(2 exp(C) + n - 1)",
+           "(b) ii)\n\n$q = C(k_a + k_b)$. $\\alpha_a = \\frac{e^C}{2e^C + n - 1}$");
+    EXPECT("limit", "c ~ v_a", PART "In plain words, c is approximately v_j.");
+}
+
 /* ---- any bytes ------------------------------------------------------------------------
  */
 

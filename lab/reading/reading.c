@@ -10,7 +10,7 @@
 
 #include "lab/reading/judging.h"
 #include "lab/reading/marking.h"
-#include "lab/reading/spelling.h"
+#include "lab/understanding/spelling.h"
 #include "lab/understanding/sections.h"
 
 enum { CACHE = 128, KEY = 1400, CASE_ENDS = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Letters of an author's own, from their definitions and from their use. */
-#include "lab/reading/spelling.h"
+#include "lab/understanding/spelling.h"
 
 #include <ctype.h>
 #include <stdio.h>

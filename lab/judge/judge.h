@@ -25,6 +25,7 @@ enum lab_meaning {
     LAB_MEANS_NOISE, /* variance of the keys */
     LAB_MEANS_WEIGHT,
     LAB_MEANS_MEAN, /* of a key */
+    LAB_MEANS_KEY,
     LAB_MEANS_VALUE
 };
 

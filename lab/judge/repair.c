@@ -13,6 +13,7 @@ static const char *const meanings[] = {
     [LAB_MEANS_NOISE] = "the variance of the keys",
     [LAB_MEANS_WEIGHT] = "an attention weight",
     [LAB_MEANS_MEAN] = "the mean of a key",
+    [LAB_MEANS_KEY] = "a key",
     [LAB_MEANS_VALUE] = "a value vector",
 };
 

@@ -17,7 +17,7 @@ struct keys_room {
     double mean[S][S], value[S][S], sigma[S][S * S]; /* of a, b and another key */
     double query[LAB_HEADS][S];
     struct lab_draw draw; /* the one put in */
-    double output[S], off;
+    double output[S], off, other;
     struct lab_spread spread;
     double still, rival;
     double deviation, share_deviation;
@@ -74,6 +74,7 @@ static const struct lab_place letters[] = {
     ROOM("alpha_b", LAB_NEEDS_HEADS, 1, draw.head[0].output[1]),
     ROOM("alpha_2b", LAB_NEEDS_HEADS, 1, draw.head[1].output[1]),
     ROOM("rest", LAB_NEEDS_HEADS, 1, draw.head[0].rest),
+    ROOM("alpha_o", LAB_NEEDS_HEADS, 1, other),
     ROOM("alpha_i", LAB_NEEDS_HEADS, S, draw.head[0].output),
     MATRIX("N_i", 0, value), /* N_i alpha_i is the sum */
     ROOM("c_1", LAB_NEEDS_HEADS, S, draw.head[0].output),
@@ -511,5 +512,10 @@ void lab_scope_draw(struct lab_scope *scope, int64_t x)
     room->draw = scope->draws.draw[x];
     mean_output(&room->draw, heads_of(scope), room->output);
     room->above = probability_above(score[0], score[1], room->sigma_a);
+    /* One other key: there is none at n = 2, where its weight would be this. */
+    const struct lab_head *const head = &room->draw.head[0];
+    const int base = head->output[1] > head->output[0];
+    room->other = scope->point->n > 2 ? head->rest / ((double)scope->point->n - 2)
+                                      : head->output[base] * exp(score[2] - score[base]);
     room->off = off_segment(room->draw.head[0].output);
 }

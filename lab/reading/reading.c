@@ -135,12 +135,26 @@ static void add_restored(struct session *session, struct lab_read_claim *claim)
 static void make_key(const struct lab_understood *u, char key[KEY])
 {
     const struct lab_claim *const c = &u->claim;
-    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g", (int)c->topic,
-             c->text ? c->text : "", c->query[0] ? c->query[0] : "",
+    snprintf(key, KEY, "%d|%s|%s|%s|%s|%s|%d|%u|%s|%d|%s|%d|%g|%g|%.100s|%.100s|%.100s",
+             (int)c->topic, c->text ? c->text : "", c->query[0] ? c->query[0] : "",
              c->query[1] ? c->query[1] : "", c->rival ? c->rival : "",
              c->input ? c->input : "", c->magnitude, c->free, c->grows ? c->grows : "",
              u->is_limit + 2 * u->vanishes, u->shown, c->range.on, c->range.from,
-             c->range.to);
+             c->range.to, u->meant_query[0], u->meant_query[1], u->matrix[1]);
+}
+
+/* What comes after a slip is judged as its author meant it. */
+static void keep_meant(struct session *session, const struct lab_understood *u,
+                       const struct lab_meant *meant)
+{
+    struct lab_settled *const settled = &session->reader.settled;
+    const int heads = !strcmp(u->found, "queries");
+    if (!strcmp(u->found, "M"))
+        snprintf(settled->meant_matrix, LAB_SIDE, "%s", meant->matrix);
+    if (!heads && strcmp(u->found, "q") != 0)
+        return;
+    for (int h = 0; h < (heads ? 2 : 1); h++)
+        snprintf(settled->meant[heads ? h + 1 : 0], LAB_SIDE, "%s", meant->query[h]);
 }
 
 static int judge(struct session *session, const struct lab_understood *u,
@@ -160,7 +174,14 @@ static int judge(struct session *session, const struct lab_understood *u,
         memcpy(claim->exact, known->exact, sizeof claim->exact);
         return 0;
     }
-    if (lab_judge_understood(&session->exercise, &session->reader.letters, u, claim))
+    struct lab_meant *const meant = calloc(1, sizeof *meant);
+    const int failed =
+        !meant || lab_judge_understood(&session->exercise, &session->reader.letters, u,
+                                       claim, meant);
+    if (!failed)
+        keep_meant(session, u, meant);
+    free(meant);
+    if (failed)
         return -1;
     struct cached *const entry = &session->cache[session->next_cached];
     memcpy(entry->key, key, KEY);
@@ -253,6 +274,11 @@ static int read_passage(struct session *session, int passage)
     const struct lab_passage *const p = &session->document.passage[passage];
     reader->passage = passage;
     session->emitted = 0;
+    if (reader->settled.alternative && p->line != reader->settled.alternative) {
+        memcpy(reader->settled.query, reader->settled.main_query,
+               sizeof reader->settled.query);
+        reader->settled.alternative = 0;
+    }
     if (p->kind == LAB_PASSAGE_HEADING)
         return 0;
     /* A case of a length ends with the formulas about it. */
@@ -263,6 +289,7 @@ static int read_passage(struct session *session, int passage)
         lab_passage_magnifies(&session->document, passage))
         *subject =
             *subject == LAB_SUBJECT_NOISE ? LAB_SUBJECT_MAGNITUDE : LAB_SUBJECT_BOTH;
+    reader->settled.head = lab_passage_head(&session->document, passage);
     const enum lab_subject here = *subject;
     const int back = lab_passage_refers_back(&session->document, passage);
     if (back)
@@ -323,6 +350,8 @@ static void settle(struct session *session, int begin)
     if (!lab_subject_shares(settled->subject, subject)) {
         memset(settled->query, 0, sizeof settled->query);
         settled->matrix[0] = 0;
+        memset(settled->meant, 0, sizeof settled->meant);
+        settled->meant_matrix[0] = 0;
     }
     settled->range.on = 0;
     settled->aside = -1;
@@ -338,6 +367,7 @@ static int read_run(struct session *session, int begin, int end)
     settle(session, begin);
     const struct lab_settled before = reader->settled;
     memset(reader->last_query, 0, sizeof reader->last_query);
+    memset(reader->last_line, 0, sizeof reader->last_line);
     reader->last_matrix[0] = 0;
     reader->first_head[0] = 0;
     for (int survey = 1; survey >= 0; survey--) {

@@ -42,6 +42,11 @@ int lab_name_key(const struct lab_name *name);
 enum lab_thing lab_thing_of(const struct lab_reader *reader, int node, char index[16]);
 const char *lab_relation_sign(unsigned char relation);
 
+/* ---- claims.c ---- */
+
+/* The claims of a chain of the reader's formula: 0, or -1. */
+int lab_chain_claims(struct lab_reader *reader, int which);
+
 /* ---- complete.c ---- */
 
 int lab_in_word(char c);
@@ -99,6 +104,11 @@ void lab_join_identity(const struct lab_reader *reader, int i, struct lab_chain 
 /* "x = 0 because a_i^T b_j = 0 for i != j": the reason leaves out i = j. */
 int lab_reads_restricted(const struct lab_reader *reader, int i);
 int lab_restricted_claims(struct lab_reader *reader);
+/*
+ * b_i^T b_j = 0 needs i != j: 1 where that is not said, and a slip where all i and j are
+ * named; 0, or -1.
+ */
+int lab_basis_claims(struct lab_reader *reader, const struct lab_chain *chain);
 /* "M v_a = v_a <=> M (v_a + v_b) = v_a" of any M: 1, 0 if it is none, or -1. */
 int lab_equivalence_claims(struct lab_reader *reader, int i);
 

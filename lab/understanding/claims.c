@@ -357,7 +357,7 @@ static void bind_indices(const struct lab_reader *reader, int node, int depth,
         bind_indices(reader, c, depth + 1, t);
 }
 
-static int chain_claims(struct lab_reader *reader, int which)
+int lab_chain_claims(struct lab_reader *reader, int which)
 {
     const int root = reader->formula.chain[which].root;
     struct lab_chain chain = lab_chain_open(reader, root);
@@ -374,6 +374,9 @@ static int chain_claims(struct lab_reader *reader, int which)
         return done < 0 ? -1 : 0;
     if (is_condition(reader, &chain) || is_range(reader, &chain))
         return 0;
+    const int products = lab_basis_claims(reader, &chain);
+    if (products)
+        return products < 0 ? -1 : 0;
     bind_indices(reader, root, 0, &t);
     for (int i = 0; i < 2; i++)
         t.bound[i].value = (char)('a' + i);
@@ -476,6 +479,10 @@ static int is_mended_by_condition(const struct lab_reader *reader, int i)
 
 static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
 {
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    char index[16];
+    if (p->sentence != reader->settled.aside)
+        reader->settled.aside = -1;
     lab_join_factors(reader);
     lab_learn_roles(reader);
     for (int i = 0; i < reader->formula.chains; i++) {
@@ -502,10 +509,20 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
                              reader->formula.chains > 1;
         if (!reader->surveying &&
             is_set_aside(reader, &chain, supposed ? LAB_ASSUMED : standing)) {
-            if (lab_receive_other(reader,
-                                  standing == LAB_WANTED   ? "what is wanted, no claim"
-                                  : standing == LAB_DENIED ? "denied by its sentence"
-                                                           : "an assumption, no claim"))
+            const enum lab_thing thing = lab_thing_of(reader, chain.side[0], index);
+            if (standing == LAB_ASSUMED && thing != LAB_THING_SCORE &&
+                thing != LAB_THING_WEIGHT && thing != LAB_THING_OTHERS)
+                reader->settled.aside = p->sentence;
+            if (lab_receive_other(
+                    reader, standing == LAB_WANTED    ? "what is wanted, no claim"
+                            : standing == LAB_DENIED  ? "denied by its sentence"
+                            : standing == LAB_CHANCED ? "an event that has a probability"
+                                                      : "an assumption, no claim"))
+                return -1;
+            continue;
+        }
+        if (reader->settled.aside >= 0 && p->sentence == reader->settled.aside) {
+            if (lab_receive_other(reader, "under an assumption that is not judged"))
                 return -1;
             continue;
         }
@@ -526,7 +543,7 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
         const int has_after = lab_range_after(reader, i, &after);
         if (has_after)
             reader->settled.range = after;
-        if (chain_claims(reader, i))
+        if (lab_chain_claims(reader, i))
             return -1;
         if (has_after)
             reader->settled.range = before;

@@ -81,6 +81,7 @@ static int put_queries(const struct lab_settled *settled, struct lab_understood 
         }
         snprintf(u->query[h], LAB_SIDE, "%s", query);
         u->claim.query[h] = u->query[h];
+        snprintf(u->meant_query[h], LAB_SIDE, "%s", settled->meant[from[h]]);
     }
     return 0;
 }
@@ -118,6 +119,10 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     if (claim->topic == LAB_TOPIC_BASIS && strstr(u->text, "B^T B") &&
         !strstr(u->text, "B B^T") && !strstr(u->text, "A^T A"))
         name_identity(u, "_p");
+    if (claim->topic == LAB_TOPIC_BASIS && *settled->meant_matrix) {
+        snprintf(u->matrix[0], LAB_SIDE, "%s", settled->matrix);
+        snprintf(u->matrix[1], LAB_SIDE, "%s", settled->meant_matrix);
+    }
     if (claim->topic != LAB_TOPIC_KEYS)
         return 0;
     if (put_queries(settled, u, why))
@@ -148,8 +153,10 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
         claim->free |= LAB_FREE_ALPHA;
     if (strstr(u->text, "VarS_"))
         claim->free |= LAB_FREE_ALPHA;
-    if (claim->magnitude)
+    if (claim->magnitude && !claim->range.on)
         claim->free |= LAB_FREE_EVENT;
+    if (u->exactly)
+        claim->free = 0;
     if (strstr(u->text, "!="))
         claim->free |= LAB_FREE_N;
     claim->called = claim->free;

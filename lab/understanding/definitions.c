@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lab/understanding/chains.h"
+#include "lab/understanding/side.h"
 
 int lab_answer_claim(struct lab_reader *reader, const char *part)
 {
@@ -98,6 +99,26 @@ static int misprinted(struct lab_reader *reader, const struct lab_said *said, in
     return lab_receive(reader, &u);
 }
 
+/* "with q = ... we also get", "q = ... gives the same": beside the query in force. */
+static int is_other_way(const struct lab_reader *reader)
+{
+    const struct lab_document *const document = reader->document;
+    const struct lab_passage *const p = &document->passage[reader->passage];
+    const struct lab_passage *const of =
+        p->sentence >= 0 ? &document->passage[p->sentence] : p;
+    static const char *const words[] = {" also ", " same ", "lternative", " instead"};
+    char text[400];
+    const size_t length = of->end - of->begin;
+    if (length >= sizeof text)
+        return 0;
+    memcpy(text, document->source + of->begin, length);
+    text[length] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(text, words[i]))
+            return 1;
+    return 0;
+}
+
 /* "q = ..." with a vector of keys or means: 1, 0 if it is none, or -1. */
 static int define_query(struct lab_reader *reader, int which, int side)
 {
@@ -121,9 +142,23 @@ static int define_query(struct lab_reader *reader, int which, int side)
         snprintf(reader->settled.query[which], LAB_SIDE, "%s", before);
         return misprinted(reader, &said, which) ? -1 : 1;
     }
+    const int other_way = is_other_way(reader) && *before;
+    if (other_way && reader->settled.alternative != node_line) {
+        memcpy(reader->settled.main_query, reader->settled.query,
+               sizeof reader->settled.main_query);
+        snprintf(reader->settled.main_query[which], LAB_SIDE, "%s", before);
+        reader->settled.alternative = node_line;
+    }
     snprintf(reader->settled.query[which], LAB_SIDE, "%s", said.text);
     reader->settled.query_line[which] = node_line;
+    if (other_way)
+        return reader->surveying || which == 1 ||
+                       (which == 2 && !*reader->settled.query[1])
+                   ? lab_receive_other(reader, "another way") ? -1 : 1
+               : lab_answer_claim(reader, which ? "other queries" : "other q") ? -1
+                                                                               : 1;
     if (reader->surveying) {
+        reader->last_line[which] = node_line;
         snprintf(reader->last_query[which], LAB_SIDE, "%s", said.text);
         return 1;
     }
@@ -132,7 +167,7 @@ static int define_query(struct lab_reader *reader, int which, int side)
         return lab_receive_other(reader, "a definition, replaced later") ? -1 : 1;
     if (which == 2)
         return lab_receive_other(reader, "a definition") ? -1 : 1;
-    if (which == 1 && !*reader->settled.query[2])
+    if (which == 1 && (!*reader->settled.query[2] || reader->last_line[2] >= node_line))
         snprintf(reader->settled.query[2], LAB_SIDE, "%s", reader->last_query[2]);
     const enum lab_subject subject = reader->settled.subject;
     const int answers = which ? subject == LAB_SUBJECT_HEADS
@@ -179,20 +214,23 @@ static int define_matrix(struct lab_reader *reader, int side)
 /* q = ..., M = ...: 1, 0 or -1. */
 int lab_define(struct lab_reader *reader, const struct lab_chain *chain)
 {
-    struct lab_name name, second;
-    /* q_1 = q_2 = ... */
-    if (chain->count == 3 && lab_lone_letter(reader, chain->side[0], &name) &&
-        lab_lone_letter(reader, chain->side[1], &second) &&
-        lab_letter_role(reader, &name) == LAB_ROLE_QUERY &&
-        lab_letter_role(reader, &second) == LAB_ROLE_QUERY &&
-        !strcmp(name.index[0], "1") && !strcmp(second.index[0], "2")) {
-        const int status = define_query(reader, 2, chain->side[2]);
-        return status > 0 ? define_query(reader, 1, chain->side[2]) : status;
-    }
+    struct lab_name name;
     if (chain->count < 2 || chain->after[0] != LAB_REL_EQUAL ||
         !lab_lone_letter(reader, chain->side[0], &name))
         return 0;
     const enum lab_role role = lab_letter_role(reader, &name);
+    struct lab_name second;
+    /* q_1 = q_2 = x */
+    if (role == LAB_ROLE_QUERY && name.indices && chain->count == 3 &&
+        chain->after[1] == LAB_REL_EQUAL &&
+        lab_lone_letter(reader, chain->side[1], &second) && second.indices &&
+        lab_letter_role(reader, &second) == LAB_ROLE_QUERY &&
+        lab_is_head(name.index[0]) && lab_is_head(second.index[0])) {
+        const int first = define_query(reader, name.index[0][0] - '0', chain->side[2]);
+        return first <= 0
+                   ? first
+                   : define_query(reader, second.index[0][0] - '0', chain->side[2]);
+    }
     if (role == LAB_ROLE_QUERY && !name.indices)
         return define_query(reader, 0, chain->side[1]);
     if (role == LAB_ROLE_QUERY &&

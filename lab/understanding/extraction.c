@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Conditions on a matrix M, and reasons about the columns of A and B. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,4 +122,48 @@ int lab_equivalence_claims(struct lab_reader *reader, int i)
     if (reader->surveying)
         return 1;
     return reader->to.claim(reader->to.arg, &u) ? -1 : 1;
+}
+
+/* Whether the text from a formula on to the end of its line has a piece. */
+static int line_has(const struct lab_reader *reader, const char *const *pieces,
+                    size_t count)
+{
+    const struct lab_passage *const p = &reader->document->passage[reader->passage];
+    const char *const source = reader->document->source;
+    for (size_t at = p->begin; at < reader->document->size && source[at] != '\n'; at++)
+        for (size_t i = 0; i < count; i++)
+            if (!strncmp(source + at, pieces[i], strlen(pieces[i])))
+                return 1;
+    return 0;
+}
+
+/*
+ * b_i^T b_j = 0 needs i != j: 1 where that is not said, and a slip where all i and j are
+ * named; 0, or -1.
+ */
+int lab_basis_claims(struct lab_reader *reader, const struct lab_chain *chain)
+{
+    static const char *const apart[] = {"neq", "\\ne ", "!=", "≠", "/=", "\\ne"};
+    static const char *const all[] = {"for all", "forall", "∀", "for every", "for any"};
+    struct lab_understood u = {.as = "all i and j for i != j"};
+    struct lab_name x, y;
+    const struct lab_node *const n = lab_node_of(reader, chain->side[0]);
+    if (reader->settled.subject != LAB_SUBJECT_EXTRACT || chain->count != 2 ||
+        chain->after[0] != LAB_REL_EQUAL || n->kind != LAB_NODE_PRODUCT || n->child < 0 ||
+        lab_node_of(reader, n->child)->kind != LAB_NODE_TRANSPOSE ||
+        lab_node_of(reader, n->child)->next < 0 ||
+        !lab_lone_letter(reader, lab_node_of(reader, n->child)->child, &x) ||
+        !lab_lone_letter(reader, lab_node_of(reader, n->child)->next, &y) ||
+        strcmp(x.base, y.base) != 0 || (strcmp(x.base, "a") && strcmp(x.base, "b")) ||
+        !x.indices || !y.indices || !strcmp(x.index[0], y.index[0]) ||
+        !isalpha((unsigned char)*x.index[0]) ||
+        lab_node_of(reader, chain->side[1])->kind != LAB_NODE_NUMBER ||
+        line_has(reader, apart, 6))
+        return 0;
+    if (!line_has(reader, all, 5))
+        return lab_receive_other(reader, "i = j is not left out") ? -1 : 1;
+    snprintf(u.text, sizeof u.text, "%s_1^T %s_2 = 0; %s_1^T %s_1 = 0", x.base, x.base,
+             x.base, x.base);
+    snprintf(u.slip_text, sizeof u.slip_text, "%s_1^T %s_2 = 0", x.base, x.base);
+    return lab_receive(reader, &u) ? -1 : 1;
 }

@@ -25,6 +25,13 @@ void lab_sentence_open(const struct lab_document *document, int passage,
 void lab_sentence_add(const struct lab_document *document, int passage,
                       struct lab_sentence *to);
 
+/* "the output is nearly v_a": a relation in words, with its sides; 1, 0, or -1. */
+int lab_worded_claims(struct lab_reader *reader, const struct lab_sentence *sentence,
+                      int passage);
+/* The draws that the words before `end` select, "for gamma > 1"; else it is off. */
+struct lab_range lab_range_before(const struct lab_letters_known *letters,
+                                  const struct lab_sentence *sentence, int end);
+
 /* Whether a text is one of "larger|fluctuat*|v_?": ? is an index, * anything after. */
 int lab_in_alternatives(const char *text, const char *alternatives, size_t size);
 /* The same of word i of a sentence, if there is one and it is no formula. */
@@ -38,6 +45,9 @@ int lab_is_one_of(const struct lab_sentence *sentence, int i, const char *words)
 int lab_find_pattern(const struct lab_sentence *sentence, const char *pattern, int from,
                      int gap, int *first, int *last);
 
+/* Rules on what varies, on spans, on copies and on the second question. */
+const struct lab_rule *lab_rule_further(size_t x);
+
 #define LAB_ON(subject) (1u << LAB_SUBJECT_##subject)
 #define LAB_ON_HEADS (LAB_ON(HEADS) | LAB_ON(BOTH))
 
@@ -48,6 +58,8 @@ struct lab_rule {
     const char *query, *second, *rival;
     const char *grows;
     int negative;        /* the pattern has the negation itself */
+    int exactly;         /* nothing may grow or vanish */
+    int short_a;         /* of draws in which k_a is turned round */
     int stated;          /* no claim after "if" */
     enum lab_subject as; /* the claim belongs there; NONE: where it stands */
     const char *exact;

@@ -259,11 +259,13 @@ static const struct lab_rule table[] = {
      .pattern = "@c2 ~2 not|doesn't|never ~1 vary|change|fluctuate|depend",
      .text = "V_2 = 0",
      .negative = 1,
+     .exactly = 1,
      .as = LAB_SUBJECT_BOTH},
     {.on = LAB_ON_HEADS,
      .pattern = "@c1 ~2 not|doesn't|never ~1 vary|change|fluctuate|depend",
      .text = "V_1 = 0",
      .negative = 1,
+     .exactly = 1,
      .as = LAB_SUBJECT_BOTH},
     {.on = LAB_ON_HEADS,
      .pattern = "@c2 ~3 fluctuat*|varies|vary|unstable",
@@ -381,5 +383,6 @@ static const struct lab_rule table[] = {
 
 const struct lab_rule *lab_rule(size_t x)
 {
-    return x < sizeof table / sizeof table[0] ? &table[x] : NULL;
+    const size_t count = sizeof table / sizeof table[0];
+    return x < count ? &table[x] : lab_rule_further(x - count);
 }

@@ -66,7 +66,7 @@ void lab_sentence_add(const struct lab_document *document, int passage,
     const struct lab_passage *const p = &document->passage[passage];
     const char *const source = document->source;
     int next = passage + 1;
-    for (size_t at = p->begin; at < p->end;) {
+    for (size_t at = p->begin; at < p->end && to->count < LAB_WORDS_MOST;) {
         while (next < document->count && (document->passage[next].sentence != passage ||
                                           document->passage[next].end <= at))
             if (document->passage[next].begin > p->end &&
@@ -132,6 +132,13 @@ static const struct {
     {"@q1", "q_1"},
     {"@q2", "q_2"},
     {"@exp0", "exp(0)*|e^0*|1"},
+    {"@gamma", "gamma|g|rho"},
+    {"@agtb", "alpha_a>alpha_b|w_a>w_b|p_a>p_b|gamma>1|g>1|rho>1"},
+    {"@half", "1/2|frac12|0.5|half|50"},
+    {"@avg", "(v_a+v_b)/2|1/2(v_a+v_b)|frac12(v_a+v_b)|average|mean|middle"},
+    {"@sb", "k_b^Tq|s_b|S_b"},
+    {"@number", "0.?|1/4|1/8|frac14|frac12|1/2|0.5|0.25|0.08|0.079|0.0786|0.07|0.1|2|1"},
+    {"@M", "M"},
     {"@f", "*"},
 };
 

@@ -25,7 +25,8 @@ static int claim_ratio(struct lab_reader *reader)
     return lab_receive(reader, &u);
 }
 
-static int claim_gap(struct lab_reader *reader, int pair, int near)
+/* `reversed`: the score of the key that is copied is printed as the small one. */
+static int claim_gap(struct lab_reader *reader, int pair, int near, int reversed)
 {
     const int of_means = reader->settled.subject == LAB_SUBJECT_NOISE;
     struct lab_understood u = {.uses = LAB_USES_OUTPUT,
@@ -35,6 +36,11 @@ static int claim_gap(struct lab_reader *reader, int pair, int near)
              : of_means ? "C (mu_a + mu_b)"
              : near     ? "(C + 1/C) k_a + C k_b"
                         : "C (k_a + k_b)");
+    if (reversed) {
+        snprintf(u.slip_query, LAB_SIDE, "%s", u.query[0]);
+        snprintf(u.query[0], LAB_SIDE, "-C k_a");
+        snprintf(u.as, sizeof u.as, "<< for >>");
+    }
     u.claim.query[0] = u.query[0];
     snprintf(u.text, sizeof u.text, pair ? "c ~ (v_a + v_b)/2" : "c ~ v_a");
     snprintf(u.exact, sizeof u.exact, "%s",
@@ -92,9 +98,13 @@ int lab_order_claims(struct lab_reader *reader, const struct lab_chain *chain, i
             lab_thing_of(reader, chain->side[at - 1], beside) == LAB_THING_SCORE &&
             is_pair(beside, big);
         if (joined)
-            return claim_gap(reader, 1, chain->after[at - 1] == LAB_REL_NEAR) ? -1 : 1;
+            return claim_gap(reader, 1, chain->after[at - 1] == LAB_REL_NEAR, 0) ? -1 : 1;
         if (subject == LAB_SUBJECT_COPY)
-            return claim_gap(reader, 0, 0) ? -1 : 1;
+            return claim_gap(reader, 0, 0,
+                             !more && !strcmp(big, "i") &&
+                                 !strcmp(small, reader->settled.lead))
+                       ? -1
+                       : 1;
         return 0;
     }
     if (left == LAB_THING_KEY && right == LAB_THING_KEY && subject == LAB_SUBJECT_COPY)

@@ -215,3 +215,13 @@ int lab_premise(struct lab_reader *reader, int i, const struct lab_chain *chain)
     }
     return is_free_letter(reader, chain);
 }
+
+struct lab_range lab_range_before(const struct lab_letters_known *letters,
+                                  const struct lab_sentence *sentence, int end)
+{
+    struct lab_range range = {.on = 0}, found;
+    for (int i = 0; i < end; i++)
+        if (range_of_text(letters, sentence->token[i].text, &found))
+            range = found;
+    return range;
+}

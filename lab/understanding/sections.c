@@ -26,8 +26,11 @@ size_t lab_squeeze(const char *source, size_t begin, size_t end, char *to, size_
 {
     size_t used = 0;
     for (size_t at = begin; at < end && used + 1 < size;) {
-        size_t a = 0;
         const size_t count = sizeof alike / sizeof alike[0];
+        /* No other byte begins an entry. */
+        const int may_begin = (unsigned char)source[at] >= 0x80 || source[at] == 'n' ||
+                              (at > begin && source[at - 1] == '\\');
+        size_t a = may_begin ? 0 : count;
         for (; a < count; a++) {
             const size_t length = strlen(alike[a].from);
             /* Commands only behind their backslash. */

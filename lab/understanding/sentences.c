@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims in words: a sentence that no rule covers is not read. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static unsigned uses_of(const char *text, int heads)
             uses |= heads ? LAB_USES_HEADS : LAB_USES_OUTPUT;
     if (strstr(text, "c_short") || strstr(text, "c_long"))
         uses |= LAB_USES_OUTPUT;
-    if (strstr(text, "s_") || strstr(text, "alpha_"))
+    if (strstr(text, "s_") || strstr(text, "alpha_") || strstr(text, "VarS_"))
         uses |= LAB_USES_FIRST;
     if (strstr(text, "alpha_2") || strstr(text, "c_1") || strstr(text, "c_2"))
         uses |= LAB_USES_HEADS;
@@ -75,6 +76,9 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
                                       : rule->as;
     reader->settled.range.on = 0;
     const int heads = rule->on & LAB_ON_HEADS && !(rule->on & LAB_ON(MAGNITUDE));
+    if (rule->short_a)
+        reader->settled.range = (struct lab_range){1, -INFINITY, 0};
+    u.exactly = rule->exactly;
     snprintf(u.text, sizeof u.text, "%s", rule->text ? rule->text : "");
     snprintf(u.exact, sizeof u.exact, "%s", rule->exact ? rule->exact : "");
     snprintf(u.shown, sizeof u.shown, "%s", rule->shown ? rule->shown : "");
@@ -112,6 +116,13 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
         u.claim.topic = LAB_TOPIC_TOKENS;
         u.uses = 0;
     }
+    if (!strncmp(u.text, "%tokens ", 8)) {
+        memmove(u.text, u.text + 8, strlen(u.text + 8) + 1);
+        snprintf(u.input, sizeof u.input, "Pi X");
+        u.claim.input = u.input;
+        u.claim.topic = LAB_TOPIC_TOKENS;
+        u.uses = 0;
+    }
     if (rule->argument) {
         u.claim.argument = *rule->argument;
         status = reader->to.claim(reader->to.arg, &u);
@@ -121,6 +132,7 @@ static int apply(struct lab_reader *reader, const struct lab_rule *rule)
         status = reader->to.claim(reader->to.arg, &u);
     }
     reader->settled.subject = subject;
+    reader->settled.range.on = 0;
     return status ? -1 : 1;
 missing:
     reader->settled.subject = subject;
@@ -177,7 +189,10 @@ int lab_sentence_claims(struct lab_reader *reader, int passage)
             return -1;
         applied += status;
     }
-    if (applied)
+    const int worded = lab_worded_claims(reader, &sentence, passage);
+    if (worded < 0)
+        return -1;
+    if (applied || worded)
         return 1;
     return may_claim(&sentence) ? 0 : 2;
 }

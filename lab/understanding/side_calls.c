@@ -129,7 +129,8 @@ static int write_attention(struct lab_writer *w, const struct lab_node *node,
                        lab_write_node(w, node->child,
                                       level > LAB_IN_TERM ? LAB_IN_TERM
                                                           : LAB_IN_PRODUCT) ||
-                       lab_write(w, " W") || (level > LAB_IN_TERM && lab_write(w, ")"))
+                       lab_write(w, " W_%s", node->name) ||
+                       (level > LAB_IN_TERM && lab_write(w, ")"))
                    ? -1
                    : 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -33,6 +33,8 @@ int lab_write_head(const struct lab_writer *w, const struct lab_name *name, char
     for (int i = 0; i < name->indices; i++)
         if (lab_is_head(name->index[i]))
             return name->index[i][0] - '0';
+    if (settled->head)
+        return settled->head;
     /* The head whose query has this key alone. */
     for (int h = 1; h <= 2; h++) {
         const int a =
@@ -72,6 +74,21 @@ static int write_query(struct lab_writer *w, int head, enum lab_level level)
     return lab_write(w, level > LAB_IN_SUM ? "(%s)" : "%s", query);
 }
 
+static int formula_has(const struct lab_writer *w, const char *const *names, size_t count)
+{
+    for (int i = 0; i < w->t->formula->nodes; i++) {
+        const struct lab_node *const n = lab_side_node(w->t, i);
+        struct lab_name name;
+        if (n->kind != LAB_NODE_LETTER && n->kind != LAB_NODE_CALL)
+            continue;
+        lab_name_split(n->name, &name);
+        for (size_t k = 0; k < count; k++)
+            if (!strcmp(name.base, names[k]))
+                return 1;
+    }
+    return 0;
+}
+
 static int write_weight(struct lab_writer *w, const struct lab_name *name, char key,
                         enum lab_level level)
 {
@@ -79,6 +96,12 @@ static int write_weight(struct lab_writer *w, const struct lab_name *name, char 
         return -1;
     if (key != 'i')
         return lab_write(w, "alpha_%c", key);
+    static const char *const factors[] = {"e", "exp"};
+    const enum lab_subject subject = w->t->settled->subject;
+    if (subject == LAB_SUBJECT_AVERAGE ||
+        lab_subject_shares(subject, LAB_SUBJECT_NOISE) ||
+        (subject == LAB_SUBJECT_COPY && formula_has(w, factors, 2)))
+        return lab_write(w, "alpha_o");
     w->said->uses |= LAB_USES_REST;
     if (w->t->settled->subject == LAB_SUBJECT_COPY)
         return lab_write(w, level > LAB_IN_TERM ? "(alpha_b + rest)" : "alpha_b + rest");
@@ -204,21 +227,6 @@ static int is_moved(const struct lab_writer *w, const struct lab_node *node,
     return 0;
 }
 
-static int formula_has(const struct lab_writer *w, const char *const *names, size_t count)
-{
-    for (int i = 0; i < w->t->formula->nodes; i++) {
-        const struct lab_node *const n = lab_side_node(w->t, i);
-        struct lab_name name;
-        if (n->kind != LAB_NODE_LETTER && n->kind != LAB_NODE_CALL)
-            continue;
-        lab_name_split(n->name, &name);
-        for (size_t k = 0; k < count; k++)
-            if (!strcmp(name.base, names[k]))
-                return 1;
-    }
-    return 0;
-}
-
 /* The scores of X, or of the permuted input, divided where the formula has a root. */
 static int write_scores(struct lab_writer *w, int moved, enum lab_level level)
 {
@@ -262,6 +270,8 @@ static int write_token(struct lab_writer *w, const struct lab_node *node,
             w, strlen(index) == 1 && strchr("QKV", *index) ? "W_%s" : "W%.0s", index);
     if (!strcmp(base, "Phi") && !name->indices && !moved)
         return lab_write(w, "Pos");
+    if (!strcmp(base, "d") && !moved)
+        return lab_write(w, "d");
     if (name->indices && !moved)
         return lab_write_fail(w, "%s is unknown", node->name);
     if (role == LAB_ROLE_INPUT || !strcmp(base, "X") ||
@@ -269,8 +279,6 @@ static int write_token(struct lab_writer *w, const struct lab_node *node,
         return lab_write(w, moved ? "X_moved" : "X");
     if (!strcmp(base, "I") && !moved)
         return lab_write(w, "I");
-    if (!strcmp(base, "d") && !moved)
-        return lab_write(w, "d");
     if (strlen(base) == 1 && strchr("QKV", *base))
         return lab_write(w, "%s%s W_%s%s", open ? "(" : "", moved ? "X_moved" : "X", base,
                          open ? ")" : "");

@@ -67,6 +67,23 @@ static enum lab_shape letter_shape(const struct lab_translation *t,
     }
 }
 
+/* "k_a . q": a key and a query, neither turned. */
+static int is_inner_product(const struct lab_translation *t,
+                            const struct lab_node *product)
+{
+    int keys = 0, queries = 0;
+    for (int c = product->child; c >= 0; c = lab_side_node(t, c)->next) {
+        struct lab_name name;
+        if (lab_side_node(t, c)->kind != LAB_NODE_LETTER)
+            continue;
+        lab_name_split(lab_side_node(t, c)->name, &name);
+        const enum lab_role role = lab_role_of(t->letters, name.base, name.indices > 0);
+        keys += role == LAB_ROLE_KEY;
+        queries += role == LAB_ROLE_QUERY;
+    }
+    return keys == 1 && queries == 1;
+}
+
 enum lab_shape lab_shape_of(const struct lab_translation *t, int node, int depth)
 {
     const struct lab_node *const n = lab_side_node(t, node);
@@ -99,6 +116,8 @@ enum lab_shape lab_shape_of(const struct lab_translation *t, int node, int depth
             if (shape == LAB_SHAPE_VECTOR)
                 (*(is_turned ? &turned : &plain))++;
         }
+        if (plain == 2 && !turned && is_inner_product(t, n))
+            return LAB_SHAPE_NUMBER;
         if (plain > turned + 1)
             return LAB_SHAPE_UNKNOWN; /* a product of two columns */
         if (plain == turned)

@@ -115,6 +115,18 @@ static int write_weight_sum(struct lab_writer *w, enum over over)
 }
 
 /* sum of a_i a_i^T is A A^T, sum of c_i a_i is A c. */
+/* A basis has m vectors, not n. */
+static int ends_at_keys(const struct lab_writer *w, int series)
+{
+    const int body = lab_side_node(w->t, series)->child;
+    for (int b = lab_side_node(w->t, body)->next; b >= 0;
+         b = lab_side_node(w->t, b)->next)
+        if (lab_side_node(w->t, b)->kind == LAB_NODE_LETTER &&
+            !strcmp(lab_side_node(w->t, b)->name, "n"))
+            return 1;
+    return 0;
+}
+
 static int write_basis_sum(struct lab_writer *w, int body)
 {
     int factor[LAB_FACTORS];
@@ -152,7 +164,8 @@ int lab_write_series(struct lab_writer *w, int node)
     if (over == OVER_UNKNOWN && w->t->settled->subject != LAB_SUBJECT_EXTRACT)
         return lab_write_fail(w, "the bounds of the sum");
     if (w->t->settled->subject == LAB_SUBJECT_EXTRACT)
-        return write_basis_sum(w, body);
+        return ends_at_keys(w, node) ? lab_write_fail(w, "a sum up to n")
+                                     : write_basis_sum(w, body);
     if (lab_on_tokens(w->t->settled))
         return lab_write_fail(w, "a sum over tokens");
     if (is_weight(w, body, index))

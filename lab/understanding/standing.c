@@ -30,6 +30,21 @@ static int is_denied(const struct lab_sentence *sentence, int at)
     return lab_is_one_of(sentence, at + 1, "fails|breaks");
 }
 
+/* "x > y with probability", "x > y in half of the samples". */
+static int is_chanced(const struct lab_sentence *sentence, int at)
+{
+    for (int i = at + 1; i <= at + 3 && i < sentence->count; i++) {
+        if (sentence->token[i].formula)
+            return 0;
+        if (lab_is_one_of(sentence, i, "probability|chance") ||
+            (lab_is_one_of(sentence, i, "in") &&
+             (lab_is_one_of(sentence, i + 1, "half|most|some|many") ||
+              lab_is_one_of(sentence, i + 2, "half|most|some|many"))))
+            return 1;
+    }
+    return 0;
+}
+
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage)
 {
     static const char assumes[] =
@@ -61,6 +76,8 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         return LAB_STANDS;
     if (is_denied(&sentence, at))
         return LAB_DENIED;
+    if (is_chanced(&sentence, at))
+        return LAB_CHANCED;
     /* "if x and y": y is assumed as well. */
     while (at > 1 && lab_is_one_of(&sentence, at - 1, "and") &&
            sentence.token[at - 2].formula)
@@ -84,6 +101,20 @@ int lab_sentence_words(const struct lab_document *document, int passage)
             isalpha((unsigned char)*sentence.token[i].text) &&
             !lab_is_one_of(&sentence, i, "then|therefore|so|thus|hence|and|we|get|have");
     return count;
+}
+
+int lab_passage_head(const struct lab_document *document, int passage)
+{
+    const struct lab_passage *const p = &document->passage[passage];
+    char text[800];
+    int named[2];
+    if (p->sentence < 0)
+        return 0;
+    const struct lab_passage *const of = &document->passage[p->sentence];
+    lab_squeeze(document->source, of->begin, of->end, text, sizeof text);
+    named[0] = strstr(text, "q_1") || strstr(text, "c_1") || strstr(text, "head1");
+    named[1] = strstr(text, "q_2") || strstr(text, "c_2") || strstr(text, "head2");
+    return named[0] == named[1] ? 0 : named[0] ? 1 : 2;
 }
 
 int lab_passage_refers_back(const struct lab_document *document, int passage)

@@ -63,11 +63,15 @@ struct lab_settled {
     char single[LAB_SIDE];  /* the query of one head, to compare heads with */
     char lead[16];          /* index of the key that is copied, "j" */
     char input[24];         /* the permuted input, "X Pi" */
-    char moved[24]; /* a letter for it, as T where T = P X */
+    char moved[24];         /* a letter for it, as T where T = P X */
     struct lab_range range; /* of gamma, in the clause that is read */
     int aside;              /* the sentence whose premise is none of these; -1: none */
-    int matrix_wrong;       /* M was judged, and is no answer */
-    int own_law[2];         /* a relative length of k_a or k_b has a law of its own */
+    /* Answers with a slip, repaired: of q, q_1, q_2 and M; "": right, or beyond that. */
+    char meant[LAB_QUERIES][LAB_SIDE], meant_matrix[LAB_SIDE];
+    int alternative; /* the line of a query that is another way; 0: none */
+    char main_query[LAB_QUERIES][LAB_SIDE];
+    int head;       /* the one that a sentence is about, or 0 */
+    int own_law[2]; /* a relative length of k_a or k_b has a law of its own */
     double variance[2];
 };
 
@@ -161,13 +165,18 @@ struct lab_understood {
     struct lab_claim claim;
     char text[LAB_CLAIM_TEXT], query[LAB_HEADS][LAB_SIDE], rival[LAB_SIDE], input[24];
     unsigned uses;              /* of enum lab_uses */
+    int exactly;                /* nothing may grow or vanish */
     int is_limit;               /* it is about a limit by its own words */
     int vanishes;               /* the noise of the keys is left out, as it vanishes */
     char shown[LAB_CLAIM_TEXT]; /* the claim as it is shown; "": its text */
     char letters[300];
     char exact[400];
     char found[24]; /* the part of the answer that it is: "q", "M", "condition" */
-    char meant[LAB_SIDE], as[120]; /* a misprinted query: what it is elsewhere */
+    char meant[LAB_SIDE], as[120];         /* a misprinted query: what it is elsewhere */
+    char meant_query[LAB_HEADS][LAB_SIDE]; /* the queries in force, repaired; "": right */
+    char matrix[2][LAB_SIDE];              /* M as printed, and repaired; "": right */
+    char slip_text[LAB_CLAIM_TEXT],
+        slip_query[LAB_SIDE];   /* repaired `as` said; "": as is */
     struct lab_argument mended; /* an argument, repaired `as` said; letter NULL: none */
     char texts[4][LAB_CLAIM_TEXT]; /* of arguments */
 };
@@ -187,6 +196,7 @@ struct lab_reader {
     struct lab_settled settled;
     /* Of the section: the queries and the matrix that it ends with. */
     char last_query[LAB_QUERIES][LAB_SIDE], last_matrix[LAB_SIDE];
+    int last_line[LAB_QUERIES];
     char first_head[LAB_SIDE];  /* "q_i" where q_2 is given and q_1 is not: a scan's 1 */
     struct lab_formula formula; /* of the passage */
     char carried[LAB_SIDE];     /* the first side of the last chain, for "= ..." */
@@ -213,11 +223,14 @@ enum lab_standing {
     LAB_STANDS,
     LAB_DENIED,  /* "x = y does not hold" */
     LAB_ASSUMED, /* "if x = y" */
-    LAB_WANTED   /* "to achieve x = y" */
+    LAB_WANTED,  /* "to achieve x = y" */
+    LAB_CHANCED  /* "x > y with probability 1/2" */
 };
 enum lab_standing lab_formula_standing(const struct lab_document *document, int passage);
 /* Words of a sentence, without its formulas, "then" and the like. */
 int lab_sentence_words(const struct lab_document *document, int passage);
+/* The head that the sentence of a formula names alone, 1 or 2, or 0. */
+int lab_passage_head(const struct lab_document *document, int passage);
 /* Whether a sentence, or that of a formula, refers to the part before, "in part (i)". */
 int lab_passage_refers_back(const struct lab_document *document, int passage);
 /* The claim that the queries in force do what the question asks; 0: none is asked. */

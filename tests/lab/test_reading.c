@@ -151,6 +151,39 @@ TEST(noise_of_one_head)
     EXPECT("false", "V_1 = 0", LONG "The output $c$ does not vary.");
 }
 
+TEST(cases_are_claims_of_their_own)
+{
+    static const char text[] = LONG "$$k_i^T q = \\begin{cases} \\gamma C & \\text{for } "
+                                    "i = a \\\\ C & \\text{for } i = b "
+                                    "\\\\ 1 & \\text{otherwise} \\end{cases}$$";
+    EXPECT("true", "s_a = gamma C", text);
+    EXPECT("true", "s_b = C", text);
+    EXPECT("false", "s_i = 1", text);
+    /* A length of k_b, which has no such law. */
+    EXPECT("false", "E_gamma_b = 1; Var_gamma_b = 1/2",
+           LONG "$\\varepsilon_b \\sim \\mathcal{N}(1, \\frac{1}{2})$");
+}
+
+TEST(keys_and_columns_stand_for_all)
+{
+    EXPECT("limit", "k_i ~ mu_i", ONE "$k_i \\approx \\mu_i$");
+    EXPECT("true", "mu_a^T mu_b = 0", ONE "$\\mu_i^T \\mu_j = 0$ for $i \\ne j$");
+    EXPECT("true", "B^T B = I_p", "# 1\n\n(b) i)\n\n$M = A A^T$ and $B^T B = I$");
+    EXPECT("true", "a_1^T b_2 = 0", "# 1\n\n(b) i)\n\n$M = A A^T$, $a_i^T b_j = 0$");
+    EXPECT("true", "(A A^T) (v_a + v_b) = v_a",
+           "# 1\n\n(b) i)\n\n$M = \\sum_{i=1}^m a_i a_i^T$");
+}
+
+TEST(heads_are_told_apart)
+{
+    static const char text[] = "# 1\n\n(d) i)\n\n$q_1 = C(\\mu_a + \\mu_b)$, $q_2 = "
+                               "C(\\mu_a - \\mu_b)$.\n\nFor $q_1$ "
+                               "the weights are equal ($\\alpha_a \\approx \\alpha_b$).";
+    EXPECT("true", "alpha_a ~ alpha_b", text);
+    EXPECT("false", "alpha_b ~ 1",
+           "# 1\n\n(d) i)\n\n$q_1 = \\mu_a$, $q_2 = \\mu_b$, $\\alpha_{2,b} \\approx 1$");
+}
+
 TEST(two_heads_under_noise)
 {
     EXPECT("true", "V_1 > 0", BOTH "$c_1$ varies with $k_a$.");

@@ -10,7 +10,7 @@
 #include "demand.h"
 
 /* Larger inputs take too long for a fuzzer. */
-enum { MOST = 2048 };
+enum { MOST = 512 };
 
 #define ENDS(text) demand(memchr((text), 0, sizeof(text)) != NULL, #text)
 

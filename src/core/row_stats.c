@@ -98,7 +98,8 @@ static attend_status read_top(struct problem *p, const attend_stats *request,
 {
     struct stats *const s = &p->stats;
 
-    if (!request->top_weights.data && request->top_keys)
+    if (!request->top_weights.data && request->top_keys && p->nb > 0 && p->hq > 0 &&
+        p->nq > 0)
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.top_keys is set but stats.top_weights is not");
     const attend_status status =

@@ -132,7 +132,10 @@ static int sides(struct lab_scope *scope, const struct lab_link *link,
 static double off_by(double left, double right)
 {
     const double off = left - right, size = fmax(fabs(left), fabs(right));
-    return left == right || (size > 1 && fabs(off) <= LAB_ROUNDING * size) ? 0 : off;
+    return left == right ||
+                   (size > 1 && isfinite(size) && fabs(off) <= LAB_ROUNDING * size)
+               ? 0
+               : off;
 }
 
 /* Of a bound the entry with the least margin is kept. */

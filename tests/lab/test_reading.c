@@ -212,6 +212,10 @@ TEST(permutations)
     snprintf(text, sizeof text, "%s$PX$. $S(PX) = S(X)$.", rows);
     EXPECT("false", "S_moved = S", text);
     EXPECT("slip", "X Pi = X_moved", columns);
+    EXPECT(
+        "slip", "X Pi W_Q = (X W_Q) Pi",
+        "# Permutation\n\nA permutation matrix $\\Pi$. $X\\Pi$ represents the permuted "
+        "input.\n\n$$Q(X\\Pi) = (X\\Pi)W_Q = Q(X)\\Pi$$");
     EXPECT("slip", "Att_moved = Att Pi", columns);
 }
 
@@ -237,7 +241,8 @@ TEST(goals_assumptions_and_denials_are_no_claims)
            TWO "To achieve $c \\approx \\frac12(v_a + v_b)$, we take two heads.");
     EXPECT("not found", "s_a ~ s_b",
            LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
-    EXPECT("limit", "D_share > high", LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
+    EXPECT("limit", "D_share > high",
+           LONG "$k_a^T q \\approx k_b^T q$ doesn't hold true.");
     EXPECT("not found", "s_a = C", ONE "(c) ii)\n\nIf $k_a^T q = C$ we are done.");
 }
 

@@ -135,8 +135,18 @@ static void note_scores(struct lab_found_answers *found, const char *question,
                 put_side(found, question, "scores", i, sides, 1);
 }
 
+/* The output for short keys or for long ones. */
+static void put_end(struct lab_found_answers *found, const struct lab_range *range,
+                    const struct sides *sides)
+{
+    if (range->on && range->to <= 1)
+        put_side(found, "1c-ii", "ends", 0, sides, 1);
+    if (range->on && range->from >= 1)
+        put_side(found, "1c-ii", "ends", 1, sides, 1);
+}
+
 static void note_one_head(struct lab_found_answers *found, enum lab_subject subject,
-                          const struct sides *sides)
+                          const struct lab_range *range, const struct sides *sides)
 {
     const char *const first = sides->text[0];
     const int is_weight =
@@ -158,6 +168,8 @@ static void note_one_head(struct lab_found_answers *found, enum lab_subject subj
         put_side(found, "1c-ii", "variances", 1, sides, 0);
     if (!strcmp(first, "P_closer"))
         put(found, "1c-ii", "closer", 0, sides->text[1]);
+    if (!strcmp(first, "c") && subject == LAB_SUBJECT_MAGNITUDE)
+        put_end(found, range, sides);
     if (!strcmp(first, "c_short"))
         put_side(found, "1c-ii", "ends", 0, sides, 1);
     if (!strcmp(first, "c_long"))
@@ -230,7 +242,7 @@ void lab_marking_note(struct lab_found_answers *found, enum lab_subject subject,
         else if (subject == LAB_SUBJECT_HEADS || subject == LAB_SUBJECT_BOTH)
             note_heads(found, subject, &sides, text);
         else
-            note_one_head(found, subject, &sides);
+            note_one_head(found, subject, &u->claim.range, &sides);
     }
 }
 

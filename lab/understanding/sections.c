@@ -229,7 +229,10 @@ enum lab_subject lab_section_subject(const struct lab_document *document, int be
         if (!strncmp(first->question, labels[i].question, strlen(labels[i].question)))
             label = labels[i].subject;
     /* A question 2 of another numbering. */
-    if (label == LAB_SUBJECT_PERMUTE && !has(text, "ermut") && !has(text, "Pi"))
+    if ((label == LAB_SUBJECT_PERMUTE && !has(text, "ermut") && !has(text, "Pi") &&
+         !has(text, "PX")) ||
+        (label == LAB_SUBJECT_POSITIONS && !has(text, "osition") && !has(text, "hi") &&
+         !has(text, "sin")))
         label = LAB_SUBJECT_NONE;
     score[group_of(label)] += !label                         ? 0
                               : label < before               ? 3

@@ -491,7 +491,7 @@ static int formula_claims(struct lab_reader *reader, enum lab_standing standing)
         if (chain.count == 0 || is_mended_by_condition(reader, i))
             continue;
         if (lab_premise(reader, i, &chain)) {
-            if (lab_receive_other(reader, "a case"))
+            if (!is_condition(reader, &chain) && lab_receive_other(reader, "a case"))
                 return -1;
             continue;
         }

@@ -36,7 +36,7 @@ static const struct standard {
     {~0u, "E_gamma_b", 0, "The length of k_b does not vary: Sigma_b = alpha I"},
     {~0u, "Var_s_b", 0, "The length of k_b does not vary: its score is C in every draw"},
     {~0u, "Sigma_a", 0, "Sigma_a = alpha I + (1/2) mu_a mu_a^T"},
-    {~0u, "Sigma_i", 0,
+    {~0u, "Sigma_i =", 0,
      "Sigma_i = alpha I: k_i = mu_i + sqrt(alpha) x, x standard normal"},
     {~0u, "P_inside", 0, "gamma is in [0.5, 1.5] with probability 0.52"},
     {ON(EXTRACT), "c = v_a", 0, "A c = v_a: c has m entries, v_a has d"},

@@ -78,6 +78,8 @@ enum lab_standing lab_formula_standing(const struct lab_document *document, int 
         return LAB_DENIED;
     if (is_chanced(&sentence, at))
         return LAB_CHANCED;
+    if (lab_is_one_of(&sentence, at + 1, "if|when|whenever"))
+        return LAB_STANDS; /* "x if y" has a premise of its own */
     /* "if x and y": y is assumed as well. */
     while (at > 1 && lab_is_one_of(&sentence, at - 1, "and") &&
            sentence.token[at - 2].formula)

@@ -142,6 +142,9 @@ TEST(noise_of_one_head)
     EXPECT("limit", "alpha_a = exp(gamma C)/(exp(C) + exp(gamma C))",
            LONG "$\\alpha_a = \\frac{\\exp(\\gamma C)}{\\exp(C) + \\exp(\\gamma C)}$");
     EXPECT("limit", "c = v_b", LONG "$\\gamma \\to 0.5$: $c = v_b$");
+    EXPECT("limit", "c ~ v_b",
+           LONG
+           "$c \\approx v_a$ if $\\gamma > 1$ and $c \\approx v_b$ if $\\gamma < 1$.");
     EXPECT("limit", "VarS_a = C^2 (2 alpha + 1/2) ~ C^2/2",
            LONG "$$\\text{Var}[k_a^T q] = C^2(2\\alpha + \\frac12) \\approx "
                 "\\frac{C^2}{2}$$");

@@ -270,7 +270,7 @@ static int write_token(struct lab_writer *w, const struct lab_node *node,
             w, strlen(index) == 1 && strchr("QKV", *index) ? "W_%s" : "W%.0s", index);
     if (!strcmp(base, "Phi") && !name->indices && !moved)
         return lab_write(w, "Pos");
-    if (!strcmp(base, "d") && !moved)
+    if (!strcmp(base, "d") && !moved) /* d_k as well */
         return lab_write(w, "d");
     if (name->indices && !moved)
         return lab_write_fail(w, "%s is unknown", node->name);

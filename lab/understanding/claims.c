@@ -312,7 +312,7 @@ static int has_label(const struct lab_reader *reader, int side)
             while (end < p->end && source[end] == '}')
                 end++;
             return end + 1 < p->end && source[end] == '_' &&
-                   !strncmp(source + end, "_{}", 3) == 0;
+                   strncmp(source + end, "_{}", 3) != 0;
         }
     return 0;
 }

@@ -102,6 +102,10 @@ enum lab_thing lab_thing_of(const struct lab_reader *reader, int node, char inde
         return lab_letter_role(reader, &name) == LAB_ROLE_WEIGHT ? LAB_THING_OTHERS
                                                                  : LAB_THING_NONE;
     }
+    if (n->kind == LAB_NODE_CALL && n->child >= 0 &&
+        (!strcmp(n->name, "norm") || !strcmp(n->name, "abs")))
+        return lab_thing_of(reader, n->child, index) == LAB_THING_KEY ? LAB_THING_KEY
+                                                                      : LAB_THING_NONE;
     if (n->kind == LAB_NODE_PRODUCT && n->child >= 0) {
         const struct lab_node *key = lab_node_of(reader, n->child);
         const struct lab_node *query =

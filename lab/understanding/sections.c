@@ -210,6 +210,28 @@ enum lab_subject lab_passage_subject(const struct lab_document *document, int pa
     return LAB_SUBJECT_NONE;
 }
 
+/* The part that the printed label ends with, "(c) i)", where the question is another. */
+static enum lab_subject of_item(enum lab_subject subject, const char *label)
+{
+    static const enum lab_subject parts[][2] = {
+        {LAB_SUBJECT_EXTRACT, LAB_SUBJECT_AVERAGE},
+        {LAB_SUBJECT_NOISE, LAB_SUBJECT_MAGNITUDE},
+        {LAB_SUBJECT_HEADS, LAB_SUBJECT_BOTH},
+    };
+    size_t end = strlen(label), items = 0;
+    while (end && strchr(").: ", label[end - 1]))
+        end--;
+    while (items < end && label[end - items - 1] == 'i')
+        items++;
+    const char before = items < end ? label[end - items - 1] : ' ';
+    if (items < 1 || items > 2 || isalpha((unsigned char)before))
+        return subject;
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+        if (subject == parts[p][0] || subject == parts[p][1])
+            return parts[p][items - 1];
+    return subject;
+}
+
 enum lab_subject lab_section_subject(const struct lab_document *document, int begin,
                                      int end, enum lab_subject before)
 {
@@ -228,6 +250,7 @@ enum lab_subject lab_section_subject(const struct lab_document *document, int be
     for (size_t i = 0; i < sizeof labels / sizeof labels[0] && !label; i++)
         if (!strncmp(first->question, labels[i].question, strlen(labels[i].question)))
             label = labels[i].subject;
+    label = of_item(label, first->label);
     /* A question 2 of another numbering. */
     if ((label == LAB_SUBJECT_PERMUTE && !has(text, "ermut") && !has(text, "Pi") &&
          !has(text, "PX")) ||

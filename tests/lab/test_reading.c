@@ -78,6 +78,8 @@ TEST(conditions_for_a_copy)
            COPY "Then $\\alpha_j \\gg \\sum_{i \\ne j} \\alpha_i$.");
     EXPECT("false", "norm(k_j) >> norm(k_i), therefore alpha_j ~ 1",
            COPY "The key is long: $k_j \\gg k_i$.");
+    EXPECT("false", "norm(k_j) >> norm(k_i), therefore alpha_j ~ 1",
+           COPY "The key is long: $\\|k_j\\| \\gg \\|k_i\\|$.");
     EXPECT("limit", "c ~ v_a",
            COPY "If the query is closely aligned with one key, the output is a copy.");
 }

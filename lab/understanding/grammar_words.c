@@ -6,10 +6,9 @@
 
 #include "lab/understanding/grammar.h"
 
-static int is_word_byte(const char *text, size_t at, size_t end)
+static int is_word_byte(const char *text, size_t at)
 {
     const unsigned char c = (unsigned char)text[at];
-    (void)end;
     return isalnum(c) || c == '_' || c >= 0x80;
 }
 
@@ -84,13 +83,13 @@ void lab_sentence_add(const struct lab_document *document, int passage,
             continue;
         }
         const size_t stop = f && f->begin < p->end ? f->begin : p->end;
-        if (!is_word_byte(source, at, stop)) {
+        if (!is_word_byte(source, at)) {
             at++;
             continue;
         }
         size_t end = at;
         while (end < stop &&
-               (is_word_byte(source, end, stop) ||
+               (is_word_byte(source, end) ||
                 ((source[end] == '\'' || source[end] == '-') && end + 1 < stop &&
                  isalpha((unsigned char)source[end + 1]))))
             end++;

@@ -91,8 +91,9 @@ typedef char attend_enums_are_int[sizeof(attend_status) == sizeof(int) ? 1 : -1]
 
 /*
  * Filled by a call that fails, untouched by one that succeeds.  `field` is set where an
- * argument is refused; the message then begins with attend_field_name(field).  Up to
- * 0.1 the message filled the struct, and such a library does not set the last two.
+ * argument is refused; the message then begins with attend_field_name(field), in
+ * attend_forward_many() after "problem x: ".  Up to 0.1 the message filled the struct,
+ * and such a library does not set the last two.
  */
 typedef struct attend_error {
     attend_status status;
@@ -126,7 +127,8 @@ ATTEND_API const char *attend_dtype_name(attend_dtype dtype);
  * A strided view of the caller's memory, with axes in the order b, h, l, d: element (b,
  * h, l, d) is data[b*stride[0] + h*stride[1] + l*stride[2] + d*stride[3]].  Strides count
  * elements and may be 0 or negative.  `data` is aligned to the size of an element, and
- * may be NULL when a size is 0.  Nothing outside the view is read.
+ * may be NULL when a size is 0; strides then have no effect.  Nothing outside the view
+ * is read.
  */
 typedef struct attend_view {
     const void *data;
@@ -412,7 +414,8 @@ ATTEND_API attend_status attend_context_wait(attend_context *ctx, attend_error *
 /*
  * Sets memory as workspace until the next call of this function: for a GPU device memory
  * aligned to 256 bytes, for the CPU memory aligned to 64.  NULL: the context's own.  A
- * call that needs more fails with ENOMEM and writes nothing.
+ * call that needs more fails with ENOMEM, names the bytes that it needs, and writes
+ * nothing.  The list of attend_forward_many() is in memory of the context in any case.
  */
 ATTEND_API attend_status attend_context_set_workspace(attend_context *ctx, void *memory,
                                                       size_t size, attend_error *err);

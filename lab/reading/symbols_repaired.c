@@ -70,8 +70,6 @@ static void add_word(struct change *change, int *count, const char *text, size_t
                 if (last != 'b')
                     add(change, count, at, length, stem, "b");
             }
-        if (!strcmp(stem, "c_"))
-            add(change, count, at, length, stem, last == '1' ? "2" : "1");
     }
     if (topic == LAB_TOPIC_BASIS && length == 1 && strchr("AB", last))
         add(change, count, at, length, "", last == 'A' ? "B" : "A");

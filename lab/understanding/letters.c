@@ -76,12 +76,11 @@ int lab_role_line(const struct lab_letters_known *letters, const char *base)
 void lab_role_set(struct lab_letters_known *letters, const char *base, enum lab_role role,
                   int line)
 {
-    const struct lab_known_letter *const known = find(letters, base);
     for (int i = 0; i < letters->count; i++)
         if (!letters->known[i].also && letters->known[i].role == role &&
             !strcmp(letters->known[i].base, base))
             return;
-    (void)known;
+
     if (letters->count == LAB_ROLE_ROOM || strlen(base) >= sizeof letters->known[0].base)
         return;
     struct lab_known_letter *const next = &letters->known[letters->count++];

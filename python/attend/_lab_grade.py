@@ -88,7 +88,7 @@ def _find(question: str, name: str) -> int:
 
 def template() -> dict[str, Any]:
     """An empty form: a text, or a list of texts, for every part of every question."""
-    form: dict[str, Any] = {"student": ""}
+    form: dict[str, Any] = {"student": "", "id": ""}
     for part in _parts():
         form.setdefault(part.question, {})[part.name] = "" if part.texts == 1 else [""] * part.texts
     return form

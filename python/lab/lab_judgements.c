@@ -17,8 +17,8 @@ static struct lab_judgement *judge(const char *sheet, int reading, int threads)
     int failed = !judgements;
 
     if (judgements) {
-        Py_BEGIN_ALLOW_THREADS failed =
-            lab_sheets_judge_all(sheet, (enum lab_strictness)reading, threads, judgements);
+        Py_BEGIN_ALLOW_THREADS failed = lab_sheets_judge_all(
+            sheet, (enum lab_strictness)reading, threads, judgements);
         Py_END_ALLOW_THREADS
     }
     if (!failed)

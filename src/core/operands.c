@@ -17,11 +17,11 @@ static void add(struct operands *all, const char *name, bool is_output, const vo
     const size_t element = (size_t)1 << shift;
     int64_t low = 0, high = 0;
 
+    if (size[0] == 0 || size[1] == 0 || size[2] == 0 || size[3] == 0)
+        return;
     for (int a = 0; a < 4; a++) {
         const int64_t reach = (size[a] - 1) * stride[a];
 
-        if (size[a] == 0)
-            return;
         low += min_i64(reach, 0);
         high += max_i64(reach, 0);
     }

@@ -27,6 +27,7 @@ static void drop_idle_strides(attend_view *view)
     for (int a = 0; a < 4; a++)
         if (view->size[a] == 1)
             view->stride[a] = 0;
+    attendi_drop_empty_strides(view->size, view->stride);
 }
 
 static attend_status check_rows(const char *name, const int64_t size[4],
@@ -164,6 +165,9 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
     p->out = io->out;
     p->lse = io->lse;
     p->weights = io->weights;
+    attendi_drop_empty_strides(p->out.size, p->out.stride);
+    attendi_drop_empty_strides(p->lse.size, p->lse.stride);
+    attendi_drop_empty_strides(p->weights.size, p->weights.stride);
     return ATTEND_OK;
 }
 
@@ -188,6 +192,7 @@ static attend_status check_broadcast(const struct problem *p, const char *name,
             to->stride[a] = 0;
         to->size[a] = full[a];
     }
+    attendi_drop_empty_strides(to->size, to->stride);
     return ATTEND_OK;
 }
 

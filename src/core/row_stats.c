@@ -56,6 +56,7 @@ static attend_status read_tensor(struct problem *p, const char *name,
     if (!from->data)
         return ATTEND_OK;
     *to = *from;
+    attendi_drop_empty_strides(to->size, to->stride);
     *columns = (int)from->size[3];
     p->stats.needs |= needs | STATS_ROWS;
     if (from->size[3] < 1 || from->size[3] > most)
@@ -97,7 +98,8 @@ static attend_status read_top(struct problem *p, const attend_stats *request,
 {
     struct stats *const s = &p->stats;
 
-    if (!request->top_weights.data && request->top_keys)
+    if (!request->top_weights.data && request->top_keys && p->nb > 0 && p->hq > 0 &&
+        p->nq > 0)
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.top_keys is set but stats.top_weights is not");
     const attend_status status =
@@ -149,6 +151,7 @@ static attend_status read_raw(struct problem *p, const attend_stats *request,
     if (!request->raw.data)
         return ATTEND_OK;
     s->raw = request->raw;
+    attendi_drop_empty_strides(s->raw.size, s->raw.stride);
     const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
     TRY(attendi_tensor_check("stats.raw", &request->raw, size, err));
     return attendi_dtype_check("stats.raw", request->raw.dtype, ATTEND_F64, err);

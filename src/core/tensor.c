@@ -49,6 +49,12 @@ static bool is_empty(const int64_t size[4])
     return size[0] == 0 || size[1] == 0 || size[2] == 0 || size[3] == 0;
 }
 
+void attendi_drop_empty_strides(const int64_t size[4], int64_t stride[4])
+{
+    for (int a = 0; a < 4 && is_empty(size); a++)
+        stride[a] = 0;
+}
+
 attend_status attendi_view_check(const char *name, const attend_view *v,
                                  attend_error *err)
 {

@@ -20,6 +20,8 @@ bool attendi_is_float(attend_dtype dtype);
 /* Validates the dtype, sizes, the data pointer (required unless empty) and the span. */
 attend_status attendi_view_check(const char *name, const attend_view *view,
                                  attend_error *err);
+/* Strides of an empty tensor have no effect and may have any value: sets them to 0. */
+void attendi_drop_empty_strides(const int64_t size[4], int64_t stride[4]);
 /* EINVAL unless sizes and dtype are those in `want`; dtype 0 stands for f32 or f64. */
 attend_status attendi_size_check(const char *name, const int64_t size[4],
                                  const int64_t want[4], attend_error *err);

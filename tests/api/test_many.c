@@ -132,6 +132,39 @@ TEST(a_refused_problem_is_named_and_nothing_is_written)
     CHECK(is_ok(attend_forward_many(ctx, 1, NULL, ios, NULL), &err), "rules NULL");
 }
 
+/* No columns of Q and K, no columns of V, no queries: memory NULL, strides of any value.
+ */
+TEST(empty_tensors_are_null_with_any_strides)
+{
+    static const int64_t any[] = {INT64_MAX, INT64_MIN, 7, -1};
+    auto_context const ctx = open_set("scalar", 2);
+    auto_problem a = problem_make((shape){2, 2, 1, 3, 9, 0, 4}, ATTEND_F32, 1);
+    auto_problem b = problem_make((shape){2, 2, 1, 3, 9, 4, 0}, ATTEND_F32, 2);
+    auto_problem c = problem_make((shape){2, 2, 1, 0, 9, 4, 4}, ATTEND_F32, 3);
+    attend_stats stats = attend_stats_default();
+    int64_t key = -7;
+    attend_error err;
+
+    stats.top_keys = &key;
+    stats.top_weights = attend_tensor_dense(NULL, ATTEND_F32, 2, 2, 0, 1);
+    c.io.stats = &stats;
+    attend_view *const views[] = {&a.io.q, &a.io.k, &b.io.v, &c.io.q};
+    for (size_t x = 0; x < sizeof views / sizeof views[0]; x++) {
+        views[x]->data = NULL;
+        memcpy(views[x]->stride, any, sizeof any);
+    }
+    attend_tensor *const tensors[] = {&b.io.out, &c.io.out, &c.io.lse};
+    for (size_t x = 0; x < sizeof tensors / sizeof tensors[0]; x++)
+        memcpy(tensors[x]->stride, any, sizeof any);
+    b.io.out.data = NULL;
+    const problem list[] = {a, b, c};
+    CHECK(run_many(ctx, list, 3) && key == -7, "together");
+    auto_result const alone = result_of(&a, ctx);
+    CHECK(result_is_same(&a, &alone), "bits");
+    CHECK(is_ok(attend_forward(ctx, &b.rule, &b.io, &err), &err), "no columns of V");
+    CHECK(is_ok(attend_forward(ctx, &c.rule, &c.io, &err), &err), "no queries");
+}
+
 TEST(a_repeated_call_of_many_allocates_nothing)
 {
     counting counted = {.fail_at = -1};

@@ -53,9 +53,8 @@ TEST(calls_for_devices_on_the_cpu)
 
 /* ---- order SAME ----------------------------------------------------------------- */
 
-TEST(many_problems_are_as_alone)
+DEVICE_TEST(many_problems_are_as_alone)
 {
-    NEEDS_DEVICE;
     auto_context const ctx = open_set("cuda", 1);
     auto_problem a = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, ATTEND_F32, 1);
     auto_problem b = problem_make((shape){2, 1, 1, 1, 70, 8, 8}, ATTEND_BF16, 2);

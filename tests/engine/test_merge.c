@@ -232,6 +232,9 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
     for (int axis = 0; axis < 4; axis++) {
         merge_case z = m;
         z.p.io.out.size[axis] = z.parts[0].out.size[axis] = z.parts[1].out.size[axis] = 0;
+        for (int a = 0; a < 4; a++) /* without effect */
+            z.p.io.out.stride[a] = z.parts[0].out.stride[a] = z.parts[1].out.stride[a] =
+                INT64_MAX;
         if (axis < 3)
             z.p.io.lse.size[axis] = z.parts[0].lse.size[axis] =
                 z.parts[1].lse.size[axis] = 0;

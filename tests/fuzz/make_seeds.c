@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * make_seeds DIR: writes small valid files, DIR/npy/, DIR/safetensors/, DIR/expression/,
- * DIR/grade/ and DIR/document/, for the fuzzers to start from.
+ * DIR/grade/, DIR/document/ and DIR/reading/, for the fuzzers to start from.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -119,6 +119,7 @@ int main(int argc, char **argv)
     make_directory(argv[1], "expression");
     make_directory(argv[1], "grade");
     make_directory(argv[1], "document");
+    make_directory(argv[1], "reading");
     for (size_t i = 0; i < sizeof npy_seeds / sizeof npy_seeds[0]; i++) {
         const struct npy_seed *const seed = &npy_seeds[i];
         const size_t n = strlen(seed->header);
@@ -147,7 +148,9 @@ int main(int argc, char **argv)
         write_seed(argv[1], "expression", i, "", 0, expression_seeds[i], 0);
     for (size_t i = 0; i < sizeof grade_seeds / sizeof grade_seeds[0]; i++)
         write_seed(argv[1], "grade", i, "", 0, grade_seeds[i], 0);
-    for (size_t i = 0; i < sizeof document_seeds / sizeof document_seeds[0]; i++)
+    for (size_t i = 0; i < sizeof document_seeds / sizeof document_seeds[0]; i++) {
         write_seed(argv[1], "document", i, "", 0, document_seeds[i], 0);
+        write_seed(argv[1], "reading", i, "", 0, document_seeds[i], 0);
+    }
     return 0;
 }

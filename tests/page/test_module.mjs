@@ -245,7 +245,7 @@ await test('forms: every kind of bad file is named with its place', () => {
     ['{"1a-i": {"nothing": ""}}', "no part 'nothing'"],
     ['{"1a-i": {"sum": true}}', '1a-i.sum: true where a text'],
     ['{"1a-i": {"sum": "1 +"}}', '1a-i.sum: '],
-    ['{"1a-i": {"bounds": ["0"]}}', '1 texts in place of 2'],
+    ['{"1a-i": {"bounds": ["0"]}}', '1 text where 2 are asked'],
     ['{"1a-i": {"sum": "1"}, "1a-i": {"sum": "2"}}', "duplicate key '1a-i'"],
     ['{"1a-i": {"sum": "1", "sum": "1"}}', "duplicate key 'sum'"],
     ['{"1a-i": {"sum": "1\\u0000"}}', 'the character U+0000'],

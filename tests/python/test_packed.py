@@ -3,7 +3,7 @@
 
 import unittest
 
-from setting import SEED, np, run_cases
+from setting import SEED, np
 
 import attend
 
@@ -120,7 +120,3 @@ class Torch(Case):
             attend.torch.varlen_attn(q, k, v, at, keys, 17, 28)
         with self.assertRaises(NotImplementedError):
             attend.torch.varlen_attn(q, k, v, at, keys, 17, 28, enable_gqa=True, block_table=at)
-
-
-if __name__ == "__main__":
-    run_cases()

@@ -134,7 +134,7 @@ static void merge_rows(struct rows *r, struct merge_run *run)
     find_sum(r);
     if (r->m->count > MERGE_PARTS) {
         merge_many(r, run);
-    } else {
+    } else if (r->m->out.size[3] > 0) {
         double none[MERGE_ROWS][MERGE_COLUMNS];
 
         divide_weights(r);

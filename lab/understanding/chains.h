@@ -77,6 +77,8 @@ int lab_noise_claims(struct lab_reader *reader, const struct lab_chain *chain);
 
 /* A premise about gamma selects draws; about a free letter it is none: 1 if it is one. */
 int lab_premise(struct lab_reader *reader, int i, const struct lab_chain *chain);
+/* The key, a or b, that an index of the formula stands for by its sentence; else 0. */
+char lab_index_condition(const struct lab_reader *reader, char index[16]);
 /* The range that a later chain of the formula, or the text after it, gives: 1, or 0. */
 int lab_range_after(const struct lab_reader *reader, int i, struct lab_range *range);
 

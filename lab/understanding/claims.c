@@ -402,6 +402,12 @@ int lab_chain_claims(struct lab_reader *reader, int which)
         t.bound[i].value = (char)('a' + i);
     if (!*t.bound[1].index || reader->settled.subject == LAB_SUBJECT_COPY)
         memset(t.bound, 0, sizeof t.bound);
+    char index[16];
+    const char key = lab_index_condition(reader, index);
+    if (key) {
+        memcpy(t.bound[0].index, index, sizeof index);
+        t.bound[0].value = key;
+    }
     const char *sign = NULL;
     if (chain.count > 1 && lab_node_of(reader, chain.side[0])->kind == LAB_NODE_TEXT) {
         carry_in(reader, &draft);

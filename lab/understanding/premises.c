@@ -226,3 +226,59 @@ struct lab_range lab_range_before(const struct lab_letters_known *letters,
             range = found;
     return range;
 }
+
+/* "i in {a, b}", "i = b", squeezed: the key that stands for i, or 0. */
+static char key_of_condition(const char *text, char index[16])
+{
+    static const char *const relations[] = {"in", "=", "∈"};
+    if (!islower((unsigned char)text[0]))
+        return 0;
+    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
+        const size_t length = strlen(relations[i]);
+        const char *const keys = text + 1 + length;
+        if (strncmp(text + 1, relations[i], length) != 0 ||
+            (strcmp(keys, "a,b") && strcmp(keys, "a") && strcmp(keys, "b")))
+            continue;
+        snprintf(index, 16, "%c", text[0]);
+        return keys[0];
+    }
+    return 0;
+}
+
+/* Whether the words between two formulas are one of these, squeezed. */
+static int is_between(const struct lab_document *document, const struct lab_passage *left,
+                      const struct lab_passage *right, const char *words)
+{
+    char text[64];
+    if (right->begin < left->end)
+        return 0;
+    lab_squeeze(document->source, left->end, right->begin, text, sizeof text);
+    return lab_in_alternatives(text, words, strlen(words));
+}
+
+char lab_index_condition(const struct lab_reader *reader, char index[16])
+{
+    const struct lab_document *const document = reader->document;
+    const int at = reader->passage;
+    const struct lab_passage *const p = &document->passage[at];
+    char text[40];
+    if (p->sentence < 0)
+        return 0;
+    /* Behind: "k_i = 0 for i = b". */
+    if (at + 1 < document->count && p[1].sentence == p->sentence &&
+        is_between(document, p, p + 1, "for|if|when|where|,for|(for|(")) {
+        lab_squeeze(document->source, p[1].begin, p[1].end, text, sizeof text);
+        const char key = key_of_condition(text, index);
+        if (key)
+            return key;
+    }
+    /* Before: "for i = b we have k_i = 0"; it may be that of another formula. */
+    if (at < 1 || p[-1].sentence != p->sentence || p[-1].kind != LAB_PASSAGE_FORMULA ||
+        !is_between(document, p - 1, p, ",|wehave|,wehave|:|then|,then|weget|itis|is"))
+        return 0;
+    if (at > 1 && p[-2].sentence == p->sentence && p[-2].kind == LAB_PASSAGE_FORMULA &&
+        is_between(document, p - 2, p - 1, "for|if|when|where"))
+        return 0;
+    lab_squeeze(document->source, p[-1].begin, p[-1].end, text, sizeof text);
+    return key_of_condition(text, index);
+}

@@ -130,7 +130,8 @@ int lab_understood_complete(const struct lab_settled *settled, struct lab_unders
     const int scaled = (claim->query[0] && has_scale(claim->query[0])) ||
                        (claim->query[1] && has_scale(claim->query[1])) ||
                        (claim->rival && has_scale(claim->rival)) || has_scale(u->text);
-    if (!(u->uses & LAB_USES_LAW))
+    if (!(u->uses & LAB_USES_LAW) && !strstr(u->text, "E_gamma") &&
+        !strstr(u->text, "Var_gamma"))
         claim->range = settled->range;
     if (lab_lengths_vary(settled) || claim->range.on || u->uses & LAB_USES_LENGTH ||
         strstr(u->text, "gamma") || strstr(u->text, "P_inside"))

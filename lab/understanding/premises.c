@@ -161,6 +161,22 @@ static int range_of_text(const struct lab_letters_known *letters, const char *te
     return 1;
 }
 
+/* "for gamma = 2:" leads what follows. */
+static int leads(const struct lab_document *document, size_t begin)
+{
+    for (int p = 0; p < document->count; p++) {
+        const struct lab_passage *const passage = &document->passage[p];
+        if (passage->kind != LAB_PASSAGE_FORMULA || passage->begin != begin)
+            continue;
+        size_t at = passage->end;
+        while (at < document->size && strchr("$ )", document->source[at]) &&
+               document->source[at])
+            at++;
+        return at < document->size && document->source[at] == ':';
+    }
+    return 0;
+}
+
 static int range_behind(const struct lab_document *document, int passage,
                         const struct lab_letters_known *letters, struct lab_range *range)
 {
@@ -171,6 +187,7 @@ static int range_behind(const struct lab_document *document, int passage,
     const int condition = condition_at(&sentence, at + 1);
     return condition > 0 && condition < sentence.count &&
            sentence.token[condition].formula &&
+           !leads(document, sentence.token[condition].begin) &&
            range_of_text(letters, sentence.token[condition].text, range);
 }
 
@@ -178,6 +195,8 @@ static int stands_behind(const struct lab_document *document, int passage)
 {
     struct lab_sentence sentence;
     const int at = token_of(document, passage, &sentence);
+    if (at > 0 && leads(document, sentence.token[at].begin))
+        return 0;
     for (int i = at - 4 > 0 ? at - 4 : 1; i < at; i++)
         if (condition_at(&sentence, i) == at && sentence.token[i - 1].formula &&
             !is_parted(document, &sentence, i))

@@ -279,6 +279,24 @@ static int follows_case(const struct session *session, const struct lab_passage 
     return 1;
 }
 
+/* A formula at the beginning of a line of its own, which no comma or colon leads to. */
+static int leaves_case(const struct session *session, const struct lab_passage *p)
+{
+    const size_t from = session->reader.settled.range_end;
+    size_t at = p->begin;
+    if (!session->reader.settled.range.on || p->kind != LAB_PASSAGE_FORMULA ||
+        p->display || from >= p->begin)
+        return 0;
+    while (at > from && strchr(" \t$(", session->source[at - 1]) &&
+           session->source[at - 1])
+        at--;
+    if (at == from || session->source[at - 1] != '\n')
+        return 0;
+    while (at > from && isspace((unsigned char)session->source[at - 1]))
+        at--;
+    return at > from && !strchr(":,", session->source[at - 1]);
+}
+
 static int read_passage(struct session *session, int passage)
 {
     struct lab_reader *const reader = &session->reader;
@@ -297,6 +315,8 @@ static int read_passage(struct session *session, int passage)
     if (p->kind == LAB_PASSAGE_SENTENCE &&
         lab_sentence_words(&session->document, passage) >= CASE_ENDS &&
         !follows_case(session, p))
+        reader->settled.range.on = 0;
+    if (leaves_case(session, p))
         reader->settled.range.on = 0;
     if ((*subject == LAB_SUBJECT_NOISE || *subject == LAB_SUBJECT_HEADS) &&
         lab_passage_magnifies(&session->document, passage))

@@ -70,6 +70,30 @@ static void learn_moved(struct lab_reader *reader, const struct lab_chain *chain
         snprintf(reader->settled.moved, sizeof reader->settled.moved, "%s", name.base);
 }
 
+/* v_a = A x, v_b = B y. */
+static void learn_coordinates(struct lab_reader *reader, const struct lab_chain *chain)
+{
+    struct lab_name name, matrix, letter;
+    for (int i = 0; i + 1 < chain->count; i++) {
+        const struct lab_node *const side = lab_node_of(reader, chain->side[i + 1]);
+        if (chain->after[i] != LAB_REL_EQUAL || side->kind != LAB_NODE_PRODUCT ||
+            side->child < 0 || !lab_lone_letter(reader, chain->side[i], &name) ||
+            (strcmp(name.base, "v") && strcmp(name.base, "nu")) || !name.indices)
+            continue;
+        const int second = lab_node_of(reader, side->child)->next;
+        const int of_b = !strcmp(name.index[0], "b");
+        if (second < 0 || lab_node_of(reader, second)->next >= 0 ||
+            (!of_b && strcmp(name.index[0], "a")) ||
+            !lab_lone_letter(reader, side->child, &matrix) ||
+            !lab_lone_letter(reader, second, &letter) || matrix.indices ||
+            letter.indices || strcmp(matrix.base, of_b ? "B" : "A") ||
+            strchr("cdesABIMS", *letter.base))
+            continue;
+        snprintf(reader->settled.coordinates[of_b],
+                 sizeof reader->settled.coordinates[of_b], "%s", letter.base);
+    }
+}
+
 /* z_i = k_i^T q is a score; o = sum w_i x_i an output, and x_i a value. */
 static void learn_definition(struct lab_reader *reader, const struct lab_chain *chain,
                              int line)
@@ -139,6 +163,8 @@ void lab_learn_roles(struct lab_reader *reader)
             lab_chain_open(reader, reader->formula.chain[i].root);
         if (chain.count)
             learn_definition(reader, &chain, line);
+        if (chain.count && reader->settled.subject == LAB_SUBJECT_EXTRACT)
+            learn_coordinates(reader, &chain);
         if (chain.count)
             learn_moved(reader, &chain);
     }

@@ -172,7 +172,13 @@ static int write_basis(struct lab_writer *w, const struct lab_node *node,
     const char *const base = name->base;
     const char *const index = name->indices ? name->index[0] : "";
     const int of_b = node->mark == '\'' || !strcmp(base, "d") || !strcmp(base, "e");
-    if (!strcmp(base, "v") || !strcmp(base, "V")) {
+    for (int b = 0; b < 2 && !*index; b++)
+        if (*w->t->settled->coordinates[b] &&
+            !strcmp(base, w->t->settled->coordinates[b]))
+            return lab_write(w, b ? "e" : "c");
+    if (!strcmp(base, "I") && *index)
+        return lab_write(w, "I");
+    if (!strcmp(base, "v") || !strcmp(base, "V") || !strcmp(base, "nu")) {
         if (!strcmp(index, "a") || !strcmp(index, "b"))
             return lab_write(w, "v_%s", index);
         return lab_write_fail(w, "%s is no vector of the question", node->name);

@@ -59,14 +59,15 @@ struct lab_settled {
     enum lab_subject subject;
     char query[LAB_QUERIES][LAB_SIDE]; /* q, q_1, q_2; "": none */
     int query_line[LAB_QUERIES];
-    char matrix[LAB_SIDE];  /* M */
-    char single[LAB_SIDE];  /* the query of one head, to compare heads with */
-    char lead[16];          /* index of the key that is copied, "j" */
-    char input[24];         /* the permuted input, "X Pi" */
-    char moved[24];         /* a letter for it, as T where T = P X */
-    struct lab_range range; /* of gamma, in the clause that is read */
-    size_t range_end;       /* the byte behind its formula */
-    int aside;              /* the sentence whose premise is none of these; -1: none */
+    char matrix[LAB_SIDE];   /* M */
+    char single[LAB_SIDE];   /* the query of one head, to compare heads with */
+    char lead[16];           /* index of the key that is copied, "j" */
+    char input[24];          /* the permuted input, "X Pi" */
+    char coordinates[2][24]; /* letters for c and d of v_a = A c and v_b = B d */
+    char moved[24];          /* a letter for it, as T where T = P X */
+    struct lab_range range;  /* of gamma, in the clause that is read */
+    size_t range_end;        /* the byte behind its formula */
+    int aside;               /* the sentence whose premise is none of these; -1: none */
     /* Answers with a slip, repaired: of q, q_1, q_2 and M; "": right, or beyond that. */
     char meant[LAB_QUERIES][LAB_SIDE], meant_matrix[LAB_SIDE];
     int alternative; /* the line of a query that is another way; 0: none */

@@ -106,7 +106,8 @@ static int is_other_way(const struct lab_reader *reader)
     const struct lab_passage *const p = &document->passage[reader->passage];
     const struct lab_passage *const of =
         p->sentence >= 0 ? &document->passage[p->sentence] : p;
-    static const char *const words[] = {" also ", " same ", "lternative", " instead"};
+    static const char *const words[] = {"also ", " same ", "lternative", " instead",
+                                        " equally "};
     char text[400];
     const size_t length = of->end - of->begin;
     if (length >= sizeof text)
@@ -142,7 +143,8 @@ static int define_query(struct lab_reader *reader, int which, int side)
         snprintf(reader->settled.query[which], LAB_SIDE, "%s", before);
         return misprinted(reader, &said, which) ? -1 : 1;
     }
-    const int other_way = is_other_way(reader) && *before;
+    const int other_way =
+        *before && strcmp(before, said.text) != 0 && is_other_way(reader);
     if (other_way && reader->settled.alternative != node_line) {
         memcpy(reader->settled.main_query, reader->settled.query,
                sizeof reader->settled.main_query);
@@ -201,6 +203,15 @@ static int define_matrix(struct lab_reader *reader, int side)
     struct lab_said said;
     if (lab_side_say(&t, side, &said) || strstr(said.text, "v_"))
         return 0;
+    if (*reader->settled.matrix && strcmp(reader->settled.matrix, said.text) != 0 &&
+        is_other_way(reader)) {
+        char before[LAB_SIDE];
+        snprintf(before, sizeof before, "%s", reader->settled.matrix);
+        snprintf(reader->settled.matrix, LAB_SIDE, "%s", said.text);
+        const int failed = lab_answer_claim(reader, "M");
+        snprintf(reader->settled.matrix, LAB_SIDE, "%s", before);
+        return failed ? -1 : 1;
+    }
     snprintf(reader->settled.matrix, LAB_SIDE, "%s", said.text);
     if (reader->surveying) {
         snprintf(reader->last_matrix, LAB_SIDE, "%s", said.text);

@@ -19,7 +19,7 @@
  * true in the limit, are beside each other.  The files name the latter.
  */
 enum {
-    SAME = 395,
+    SAME = 400,
     AGAINST = 2,
     FILES = 10,
     FOLDERS = 2,

@@ -29,10 +29,10 @@ static const struct lab_place basis_letters[] = {
     BASIS("v_a", D, 1, basis.va),    BASIS("v_b", D, 1, basis.vb),
     BASIS("A_2", D, P, first),       BASIS("E", M, P, select),
     BASIS("diag_e", P, P, weigh),    BASIS("c_d", D, 1, long_c),
-    BASIS("I", D, D, identity),      BASIS("I_m", M, M, small),       BASIS("I_p", P, P, smaller),
-    BASIS("a_1", D, 1, column_a[0]), BASIS("a_2", D, 1, column_a[1]),
-    BASIS("a_3", D, 1, column_a[2]), BASIS("b_1", D, 1, column_b[0]),
-    BASIS("b_2", D, 1, column_b[1]),
+    BASIS("I", D, D, identity),      BASIS("I_m", M, M, small),
+    BASIS("I_p", P, P, smaller),     BASIS("a_1", D, 1, column_a[0]),
+    BASIS("a_2", D, 1, column_a[1]), BASIS("a_3", D, 1, column_a[2]),
+    BASIS("b_1", D, 1, column_b[0]), BASIS("b_2", D, 1, column_b[1]),
 };
 
 /* Those of an answer. */

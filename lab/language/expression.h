@@ -15,10 +15,11 @@
  * A product may be written without *, as C (mu_a + mu_b) and A A^T; not before a number,
  * and not after a division, where 1/2 C has two readings.  Functions are sqrt, exp, ln,
  * log (the same), abs, sin, cos, tanh, asin, atan, Phi (normal distribution function), sg
- * (logistic), all of numbers, norm, sum and tr, and softmax of every row.  pi, e and inf are known where the
- * caller binds no letter of that name.  Braces and brackets group as parentheses do.
- * Letters are ASCII words, or Greek: alpha, its sign and \alpha are one letter, so are
- * k_a and k_{a}.  Commands of LaTeX that change the look alone are skipped.
+ * (logistic), all of numbers, norm, sum and tr, and softmax of every row.  pi, e and inf
+ * are known where the caller binds no letter of that name.  Braces and brackets group as
+ * parentheses do. Letters are ASCII words, or Greek: alpha, its sign and \alpha are one
+ * letter, so are k_a and k_{a}.  Commands of LaTeX that change the look alone are
+ * skipped.
  *
  * A vector of d entries is d x 1, a number 1 x 1.  Entries follow IEEE 754: 1/0 is inf,
  * ln(-1) is NaN, exp(1e3) is inf; none of them is an error.  Nothing is allocated.

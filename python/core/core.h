@@ -130,7 +130,8 @@ int take_integer(PyObject *object, const char *name, int64_t *number);
 
 typedef PyObject *core_function(PyObject *module, PyObject *const *args,
                                 Py_ssize_t count);
-core_function core_forward, core_forward_many, core_inspect, core_merge, core_head, core_isas, core_names;
+core_function core_forward, core_forward_many, core_inspect, core_merge, core_head,
+    core_isas, core_names;
 
 /* Refuses a call with another number of arguments: -1 with TypeError. */
 int check_count(const char *name, Py_ssize_t count, Py_ssize_t wanted);

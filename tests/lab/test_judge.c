@@ -117,7 +117,8 @@ TEST(two_readings)
                                         .free = LAB_FREE_SCALE,
                                         .called = LAB_FREE_SCALE};
         for (int reading = LAB_CHARITY; reading <= LAB_LETTER; reading++)
-            CHECK(judge(claim, (struct lab_repair){.as = NULL}, (enum lab_strictness)reading)
+            CHECK(judge(claim, (struct lab_repair){.as = NULL},
+                        (enum lab_strictness)reading)
                           .readings_agree == !strict,
                   "%s", claim.text);
     }

@@ -382,7 +382,8 @@ TEST(errors_name_the_field)
     const attend_inspection sound = a.want;
     REFUSES("q.size[2] (-3) is outside 0..1099511627776", a.want.q.size[2] = -3);
     REFUSES("q.dtype (bool) is not a floating dtype", a.want.q.dtype = ATTEND_BOOL);
-    REFUSES("k.dtype (f64) differs from q.dtype (f32): f64 does not mix", a.want.k.dtype = ATTEND_F64);
+    REFUSES("k.dtype (f64) differs from q.dtype (f32): f64 does not mix",
+            a.want.k.dtype = ATTEND_F64);
     REFUSES("k.size[0] (nb, 3) differs from q's (2)", a.want.k.size[0] = 3);
     REFUSES("k.size[3] (d, 7) differs from q's (24)", a.want.k.size[3] = 7);
     REFUSES("hq (4) is not a multiple of hkv (3)", a.want.k.size[1] = 3);

@@ -60,8 +60,7 @@ static void add_word(struct change *change, int *count, const char *text, size_t
     snprintf(stem, sizeof stem, "%.*s", (int)(length - 1), word);
     const char last = word[length - 1];
     if (length > 2 && word[length - 2] == '_' && strncmp(word, "P_", 2) != 0) {
-        static const char *const keys[] = {"s_", "alpha_", "k_",   "mu_",
-                                           "v_", "VarS_",  "VarK_"};
+        static const char *const keys[] = {"s_", "alpha_", "k_", "mu_", "v_", "VarS_"};
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
             if (!strcmp(stem, keys[k]) &&
                 (topic == LAB_TOPIC_BASIS || strcmp(stem, "v_"))) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Twenty solutions in the styles of twenty authors, beside the verdicts that each claim
- * deserves: NAME.expect has "LINE VERDICT WORDS", the words of the claim as printed.
+ * Twenty solutions in as many styles, ten of them (blind) by authors who did not have the
+ * reader, beside the verdicts that each claim deserves: NAME.expect has "LINE VERDICT
+ * WORDS", the words of the claim as printed.
  */
 #include "support/test.h"
 

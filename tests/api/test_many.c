@@ -159,7 +159,7 @@ TEST(empty_tensors_are_null_with_any_strides)
     b.io.out.data = NULL;
     const problem list[] = {a, b, c};
     CHECK(run_many(ctx, list, 3) && key == -7, "together");
-    auto_result const alone = result_of(&a, ctx);
+    auto_result alone = result_of(&a, ctx);
     CHECK(result_is_same(&a, &alone), "bits");
     CHECK(is_ok(attend_forward(ctx, &b.rule, &b.io, &err), &err), "no columns of V");
     CHECK(is_ok(attend_forward(ctx, &c.rule, &c.io, &err), &err), "no queries");

@@ -280,7 +280,7 @@ static size_t read_run(const char *text, size_t end, const struct word *first,
 {
     struct word word = *first, next;
     enum part before = PART_NONE;
-    int letters = 0, relation = 0, useful = 0, depth = 0, dots = 0;
+    int letters = 0, relation = 0, useful = 0, depth = 0, dots = 0, is_cut = 0;
     size_t last = first->begin, start = first->begin;
 
     for (;;) {
@@ -294,6 +294,8 @@ static size_t read_run(const char *text, size_t end, const struct word *first,
         depth += depth_of(text, &word);
         if (word.part != PART_OPERATOR)
             last = word.end;
+        /* "k_a = mu_a + noise" goes on in words. */
+        is_cut = word.part == PART_OPERATOR && text[word.begin] == '+';
         before = word.part;
         if (word.stop || !more || next.part == PART_NONE || last - start > LONGEST)
             break;
@@ -307,7 +309,7 @@ static size_t read_run(const char *text, size_t end, const struct word *first,
     *begin = start;
     *finish = last;
     balance(text, begin, finish);
-    *found = letters && relation && useful && *begin < *finish &&
+    *found = letters && relation && useful && !is_cut && *begin < *finish &&
              is_whole(text, *begin, *finish) && !is_label(text, *begin, *finish);
     return last > first->end ? last : first->end;
 }

@@ -90,7 +90,7 @@ static int has_formula(const char *text)
     return 0;
 }
 
-static int list_changes(const char *text, enum lab_topic topic,
+static int list_changes(const char *text, enum lab_topic topic, int exactly,
                         struct change change[TRIALS])
 {
     int count = 0;
@@ -105,6 +105,10 @@ static int list_changes(const char *text, enum lab_topic topic,
                     add(change, &count, at, 1, "", (char[2]){digit, 0});
         if ((text[at] == '<' || text[at] == '>') && text[at + 1] != '=')
             add(change, &count, at, 1, "", text[at] == '<' ? ">" : "<");
+        /* "n + 2" in a denominator has the limit of "n - 2". */
+        if (exactly && at && (text[at] == '+' || text[at] == '-') &&
+            text[at - 1] == ' ' && text[at + 1] == ' ')
+            add(change, &count, at, 1, "", text[at] == '+' ? "-" : "+");
     }
     return count;
 }
@@ -157,9 +161,10 @@ int lab_symbol_repair(const struct lab_exercise *exercise, const struct lab_clai
     int status = 0;
     for (int q = 0; change && q < (of_query ? LAB_HEADS : 1) && !status; q++) {
         const char *const text = of_query ? claim->query[q] : claim->text;
-        const int count = text && (!of_query || repeats(claim, q))
-                              ? list_changes(text, claim->topic, change)
-                              : 0;
+        const int count =
+            text && (!of_query || repeats(claim, q))
+                ? list_changes(text, claim->topic, where == LAB_SYMBOL_EXACT, change)
+                : 0;
         for (int i = 0; i < count && !status; i++) {
             repaired->claim = *claim;
             repaired->claim.symbol.letter = NULL;

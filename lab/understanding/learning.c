@@ -87,7 +87,7 @@ static void learn_coordinates(struct lab_reader *reader, const struct lab_chain 
             !lab_lone_letter(reader, side->child, &matrix) ||
             !lab_lone_letter(reader, second, &letter) || matrix.indices ||
             letter.indices || strcmp(matrix.base, of_b ? "B" : "A") ||
-            strchr("cdesABIMS", *letter.base))
+            strchr("cdeABIM", *letter.base))
             continue;
         snprintf(reader->settled.coordinates[of_b],
                  sizeof reader->settled.coordinates[of_b], "%s", letter.base);

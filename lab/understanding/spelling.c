@@ -20,9 +20,23 @@ static int ends_letter(const char *text, size_t at)
     return 0;
 }
 
+/* "_a" or "_1" after letters, from `at` on. */
+static int begins_indexed(const char *text, size_t size, size_t at)
+{
+    size_t i = at;
+    while (i < size && is_letter(text[i]))
+        i++;
+    return i > at && i + 1 < size && text[i] == '_' &&
+           isalnum((unsigned char)text[i + 1]);
+}
+
 void lab_spell_products(char *text, size_t size)
 {
     for (size_t i = 3; i + 2 < size; i++) {
+        if (text[i] == '.' && ends_letter(text, i) && begins_indexed(text, size, i + 1)) {
+            text[i] = '*';
+            continue;
+        }
         if (text[i] != '.' || text[i - 1] != ' ' || text[i + 1] != ' ' ||
             !ends_letter(text, i - 1) || !is_letter(text[i + 2]))
             continue;

@@ -33,8 +33,8 @@ succeeds "the zip is written" "$attend" grade --autograder "$tmp/grader.zip" --c
     --rubric "$tmp/rubric.json" --hints
 
 # The harness unpacks the zip into source, copies run_autograder beside it, and runs it.
-place=$tmp/root/autograder
-mkdir -p "$place/source" "$place/submission" "$tmp/root/bin"
+place=$tmp/bare/autograder
+mkdir -p "$place/source" "$place/submission" "$tmp/bare/bin"
 unpack() {
     python3 - "$tmp/grader.zip" "$place/source" <<'PYTHON'
 import os, sys, zipfile
@@ -51,14 +51,14 @@ PYTHON
 succeeds "the zip is whole" unpack
 
 busybox=$(command -v busybox) || leave "no busybox (Debian: busybox-static)"
-cp "$busybox" "$tmp/root/bin/busybox"
-for name in sh chmod mkdir; do ln -s busybox "$tmp/root/bin/$name"; done
+cp "$busybox" "$tmp/bare/bin/busybox"
+for name in sh chmod mkdir; do ln -s busybox "$tmp/bare/bin/$name"; done
 PATH=$PATH:/usr/sbin:/sbin
 inside() {
     if [ "$(id -u)" -eq 0 ]; then
-        env -i PATH=/bin "$(command -v chroot)" "$tmp/root" "$@"
+        env -i PATH=/bin "$(command -v chroot)" "$tmp/bare" "$@"
     else
-        env -i PATH=/bin "$(command -v unshare)" -r "$(command -v chroot)" "$tmp/root" "$@"
+        env -i PATH=/bin "$(command -v unshare)" -r "$(command -v chroot)" "$tmp/bare" "$@"
     fi
 }
 inside sh -c : 2>/dev/null || leave "no root of its own: $(inside sh -c : 2>&1 | tail -n 1)"

@@ -259,7 +259,7 @@ static int judge(const struct lab_asked *asked, struct lab_part_grade *grade,
                  struct lab_text *evidence)
 {
     struct lab_probe_result result;
-    enum lab_mark repaired;
+    enum lab_mark repaired = LAB_MARK_RIGHT; /* what is right is not repaired */
 
     if (lab_probe(asked, &result))
         return -1;
